@@ -30,9 +30,12 @@ from rankstudio.engine.support.work import Waiting
 
 @inlined
 def _sort_down(scores: Floats, order: Ints, values: Floats) -> None:
-    """Sort the documents in ``order`` by descending score.
+    """Sort documents by descending score, in place.
 
-    The sorted scores are written to ``values``.
+    ``scores`` (m,) are those of all documents.
+    ``order`` (k,) has the positions of k documents,
+    and is reordered. The sorted scores are written
+    to ``values`` (k,).
     """
     # The sort is ascending, so it gets negative scores.
     for k in range(order.size):
@@ -261,8 +264,11 @@ class AveragePrecisionLoss:
         def work(_: int, first: int, last: int) -> None:
             """Write loss and slopes of the queries first … last - 1 to ``losses`` and ``slopes``.
 
-            These are arrays of the method. The first argument, the number of
-            the block of queries, has no use here.
+            ``losses`` and ``slopes`` are arrays of
+            the enclosing method, with a number for
+            each query and for each document. The
+            first argument, the number of the block
+            of queries, has no use here.
             """
             most_violated(
                 scores,

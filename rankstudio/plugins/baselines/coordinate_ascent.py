@@ -101,7 +101,9 @@ class CoordinateAscent(LinearRanker):
     def memory_need(self, shape: DataShape) -> MemoryNeed:
         """Return the memory for m documents with n features: a transposed copy, and an evaluator.
 
-        Several shards store them as their states, which may be in files.
+        Several shards store the copy and the
+        evaluator as their states, which may be in
+        files.
         """
         kept_bytes = bytes_of_shard(shape.m, shape.n)
         return (
@@ -175,7 +177,9 @@ class CoordinateAscent(LinearRanker):
 def _start_weights(ascent: AscentSearch, rng: np.random.Generator | None) -> Floats:
     """Return weights for the features that vary within some query.
 
-    Without a generator the weights are equal, else random.
+    ``ascent`` has these features. Without a
+    generator (None) the weights are equal, else
+    they are drawn by ``rng``.
     """
     coef = np.zeros(ascent.scale.size)
     used = ascent.informative

@@ -92,8 +92,9 @@ class ListNet(LinearRanker):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Minimise the objective, and yield one step per iteration, with the objective as its criterion.
 
-        Sets ``gradient_norm_``, the norm of the gradient as a share of that at
-        the start.
+        The method also sets its attribute
+        ``gradient_norm_``: the norm of the gradient
+        as a share of the norm at the start.
         """
         tol = self.checked("tol")
         max_iter = self.checked("max_iter")
@@ -210,7 +211,10 @@ class _ListNetState:
 def _log_softmax(values: Floats, ptr: Ints) -> Floats:
     """Return ln(exp(v_i) / sum_j exp(v_j)) for each value v_i.
 
-    The sum is over the values v_j of the query of v_i.
+    ``values`` (m,) has a number for each document.
+    Query q has the documents ptr[q] to ptr[q + 1] -
+    1. The sum is over the values v_j of the query
+    of v_i. The result has the shape (m,).
     """
     sizes = np.diff(ptr)
     shifted = values - np.repeat(np.maximum.reduceat(values, ptr[:-1]), sizes)

@@ -188,7 +188,9 @@ class RankBoost(LinearRanker):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Add the best threshold in each round, and yield one step per round.
 
-        Its criterion is the mean loss of the pairs.
+        A round adds one threshold on one feature to
+        the model. The criterion of a step is the
+        mean loss of the pairs.
         """
         n_rounds = self.checked("n_rounds")
         history: list[Threshold] = []
@@ -342,7 +344,10 @@ class _Rounds:
 class _Beginning:
     """The first message to the shards, before the first weak ranker.
 
-    It has the thresholds of every feature.
+    ``thresholds`` are those of every feature.
+    :meth:`to` carries out the message on the state of
+    one shard: values are put into bins between the
+    thresholds, and scores are set to 0.
     """
 
     thresholds: Thresholds

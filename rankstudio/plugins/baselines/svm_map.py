@@ -88,8 +88,10 @@ class SVMMAP(ConvergingRanker):
     ) -> Iterator[OptimizerState | WorkProgress]:
         """Minimise the loss by cutting planes, and yield the states of the optimiser, and progress events.
 
-        C weighs the loss, and the optimiser stops at a relative duality gap of
-        ``tol``, or after ``max_iter`` planes.
+        ``data`` are the training documents. ``C``
+        weighs the loss, and the optimiser stops at
+        a relative duality gap of ``tol``, or after
+        ``max_iter`` planes.
         """
         from rankstudio.engine.arithmetic.optimisers.bundle_method import (  # noqa: PLC0415 - numba
             minimise_by_planes,

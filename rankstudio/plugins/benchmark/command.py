@@ -122,7 +122,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry out the command: plan, run and rank the benchmark; return its exit status.
 
-    The status of a benchmark that the user interrupts is `INTERRUPTED`.
+    ``args`` are the command's options. The status is 0, or
+    `INTERRUPTED` if the user interrupts the benchmark.
     """
     # Wrong options are refused before data are read.
     comparison = _comparison(args)
@@ -331,7 +332,9 @@ def _write_files(
 ) -> None:
     """Write the report into a folder and, if there is a ranking, its values and its diagram.
 
-    ``name`` is the measure of the report; "" for that of the runs.
+    ``out`` is the folder, and ``source`` has the runs to report.
+    ``name`` is the measure of the report; "" for the measure that
+    the runs select by.
     """
     from dataclasses import replace
 

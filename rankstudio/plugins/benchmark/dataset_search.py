@@ -126,7 +126,8 @@ class DatasetSearch:
     def _searched_subfolders(self, folder: Path, paths: Sequence[Path]) -> list[Path]:
         """Add the datasets of a folder, ``paths`` being its contents; return the folders to search next.
 
-        Folders that are folds or parts of a dataset are not searched.
+        A candidate is a path that may be a dataset. Folders that
+        are folds or parts of a dataset are not searched.
         """
         subfolders = [path for path in paths if _is_folder(path)]
         try:
@@ -153,8 +154,9 @@ class DatasetSearch:
     def _prefer_scalings(self) -> None:
         """Keep one scaling of each collection among the candidates, and skip the others.
 
-        The scalings of a collection are in folders named after them, and have
-        the same queries and documents.
+        A scaling is a version of the collection with features
+        scaled in one way. The scalings are in folders named after
+        them, and have the same queries and documents.
         """
         collections = grouped(self.candidates, _without_scaling)
         for versions in collections.values():

@@ -36,7 +36,8 @@ class PlannedRun:
     ----------
     plan : Plan
     seconds : float
-        Approximate time of the part that is not computed yet, with one thread.
+        Approximate time of the part of the run that is not
+        computed yet, with one thread.
     problem : str
         Why the run is impossible, as a sentence; "" if it is possible.
     """
@@ -55,7 +56,8 @@ class PlannedDataset:
     path : Path
     name : str
     known : str
-        Title of the known dataset that it was recognised as; "" for other data.
+        Title of the published dataset that the files are
+        recognised as; "" for other data.
     convention : str
         Key of the convention of its measures.
     division : str
@@ -85,7 +87,8 @@ class PlannedBenchmark:
     Attributes
     ----------
     comparison : Comparison
-        Methods, with the divisions of data without parts.
+        The compared methods, and how data are divided whose files
+        have no training and test parts.
     datasets : tuple of PlannedDataset
     skipped : tuple of SkippedPath
     """
@@ -207,7 +210,7 @@ class _Planning:
         Raises
         ------
         RankStudioError
-            If it cannot be opened or divided.
+            If the candidate cannot be opened or divided.
         """
         # Data that repeat the documents of earlier ones are skipped; the digest
         # is a checksum of the documents. So are data that repeat the name of
@@ -252,9 +255,10 @@ class _Planning:
     ) -> Iterator[PlannedRun]:
         """Yield the planned runs of some plans on one dataset.
 
-        ``opened`` is the data of ``first_plan``. They are used for plans with
-        the same columns if they are not divided into folds already; otherwise
-        data are opened.
+        ``opened`` are the data of ``first_plan``, open already.
+        They are used for all plans that read the same columns,
+        unless they are divided into folds already. For other
+        plans, the data are opened again.
         """
         # Successive plans with the same folds and columns share their data.
         for _, group in groupby(plans, key=lambda plan: (plan.protocol, plan.columns)):

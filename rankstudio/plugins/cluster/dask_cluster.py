@@ -58,7 +58,7 @@ _TIMEOUT_SECONDS = 10
 def connected(
     address: str, certificates: Certificates | None = None
 ) -> Iterator[Cluster]:
-    """Provide the workers of a running dask scheduler, and disconnect at the end.
+    """Provide the workers of a running dask scheduler for a ``with`` block, and disconnect at its end.
 
     Parameters
     ----------
@@ -151,8 +151,8 @@ async def _shake_hands(address: str, security: Security, seconds: float) -> None
     Raises
     ------
     OSError
-        If there is no answer in this number of seconds, or the server does not
-        use the protocol of the address.
+        If there is no answer within ``seconds``, or the
+        server does not use the protocol of the address.
     """
     arguments = security.get_connection_args("client")  # type: ignore[no-untyped-call]
     try:
@@ -169,7 +169,7 @@ async def _shake_hands(address: str, security: Security, seconds: float) -> None
 
 
 class Cluster(Executor):
-    """The workers of a scheduler; if a worker dies, other workers take over its work.
+    """An executor on the workers of a dask scheduler; if a worker dies, other workers take over its work.
 
     Parameters
     ----------
@@ -187,7 +187,9 @@ class Cluster(Executor):
     def ahead(self) -> int:
         """Return the number of units submitted at a time.
 
-        There are two for each thread of the current workers.
+        A unit is a call that a run submits. There are
+        two units for each thread of the current
+        workers.
         """
         threads: Mapping[str, int] = self._client.nthreads()  # type: ignore[no-untyped-call]
         return max(2, 2 * sum(threads.values()))
@@ -343,10 +345,11 @@ class ClusterWorkers:
         return future
 
     def stranded(self, pending_answer: Future[Sums | None]) -> bool:
-        """Return whether the worker of a call is gone.
+        """Return whether the worker that should answer a call is gone, given the future of its answer.
 
-        If the last worker is gone, dask keeps the call for this worker, and
-        never passes it to new workers.
+        If no worker is left, dask keeps the call for
+        the last one, and never passes it to new
+        workers.
         """
         worker = self._workers_of_calls.get(pending_answer)
         return worker is not None and worker not in self._client.nthreads()  # type: ignore[no-untyped-call]
@@ -358,9 +361,10 @@ class ClusterWorkers:
 
 
 class Delivery(WorkerPlugin):
-    """Sends the parts of a run to every worker that lacks undamaged copies.
+    """Sends files with the documents of a run to every worker that lacks undamaged copies.
 
-    Workers that join later get them, too.
+    Workers that join the scheduler later get the files,
+    too.
 
     Parameters
     ----------
@@ -416,7 +420,8 @@ def _call_on_worker(call: bytes, packages: tuple[str, ...]) -> Any:
 async def _settle(dask_future: Any, future: Future[Value]) -> None:
     """Transfer the outcome of dask's future to a future of the standard library.
 
-    This coroutine runs on the client's loop.
+    The outcome is a result, an error or a cancellation.
+    This coroutine runs on the client's event loop.
     """
     # Any error of the call on the worker, whatever its type, is one for the
     # waiting caller.
@@ -445,7 +450,9 @@ def _lacks_part(part: PartFile) -> bool:
 def _check_workers(client: Client, address: str) -> None:
     """Raise WorkerError if workers cannot give the same results.
 
-    This is so without workers, or if they have other versions of the packages.
+    The error is raised if the scheduler at ``address``
+    has no workers, or workers with other versions of
+    the packages than this machine.
     """
     # Ask all workers for the versions of their packages.
     # `run` calls a function on each worker,

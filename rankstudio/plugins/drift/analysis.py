@@ -126,9 +126,11 @@ def drift_result(
 
 
 def drift_words(plan: Plan, values: Mapping[str, Any]) -> list[str] | None:
-    """Return the words of the command line after the command's name.
+    """Return the words of the command line of a comparison, after the command's name.
 
-    Return None for a plan with folds that the files do not give.
+    ``plan`` names the data, and ``values`` are the
+    chosen options by name. Return None for a plan
+    with folds that the files do not give.
     """
     if plan.protocol != GIVEN:
         return None
@@ -140,13 +142,18 @@ def drift_words(plan: Plan, values: Mapping[str, Any]) -> list[str] | None:
 def file_name(data: FoldedDataset) -> str:
     """Return the name of the file or folder of some data.
 
-    Data without a file have a name of their own.
+    For data without a file, return the name that
+    the data have themselves.
     """
     return data.path.name if data.path else data.name
 
 
 def part_of(data: FoldedDataset, name: str, number: int | None) -> RankingDataset:
-    """Return the part "train", "vali" or "test" of the fold with a number, None for the first fold.
+    """Return one part of one fold of some data.
+
+    ``name`` is "train", "vali" or "test".
+    ``number`` is that of the fold; None for the
+    first fold.
 
     Raises
     ------
@@ -218,11 +225,13 @@ def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
 def _measures_table(
     run: RunResult, own_run: RunResult, measures: Mapping[str, Mapping[str, Any]]
 ) -> AnalysisTable:
-    """Return the table that compares the measures of A and B, with a row for each measure.
+    """Return the table that compares the measures of two runs, with a row for each measure.
 
-    ``run`` is A, a run on other data, and ``own_run`` is B, the same plan on
-    these data. ``measures`` has the numbers of a row by their names, for each
-    measure.
+    ``run`` is a run on other data, whose model was
+    measured on these data. ``own_run`` is the run
+    of the same plan on these data. ``measures`` has
+    for the name of each measure a dict from column
+    to number: a row of the table.
     """
     header = (
         tr("measure"),
@@ -270,9 +279,13 @@ def _measures_table(
 def _features_table(
     own_run: RunResult, features: Mapping[int, bool], folds: Mapping[int, int]
 ) -> AnalysisTable:
-    """Return the table of the features: whether A's model has them, and how many folds of B select them.
+    """Return a table of features: whether a model from other data has them, and how many folds select them.
 
-    ``features`` and ``folds`` have these values by the id of the feature.
+    The folds are those of ``own_run``, the run on
+    these data. ``features`` says by the id of a
+    feature whether the model has it. ``folds`` has
+    by id the number of folds that select the
+    feature.
     """
     n_folds = len(own_run.folds)
     names = dict(zip(own_run.feature_ids.tolist(), own_run.feature_names, strict=True))
@@ -295,10 +308,13 @@ def _features_table(
 
 
 def _means_of_both(transferred: Transfer, name: str) -> dict[str, float]:
-    """Return the mean measure of both selections, over the queries in which both have a value.
+    """Return the mean of a measure of both runs, over the queries in which both runs have a value.
 
-    "given" is the mean of the model that was trained on other data, "own" that
-    of the selection on these data. A measure that is not defined for a query is
+    ``transferred`` has the two runs, and ``name``
+    is the measure. In the result, "given" is the
+    mean of the model that was trained on other
+    data, "own" that of the selection on these data.
+    A measure that is not defined for a query is
     NaN.
     """
     given_values = transferred.transferred_run.per_query(name)

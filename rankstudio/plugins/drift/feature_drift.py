@@ -136,8 +136,11 @@ def feature_drift(
 def distribution_distance(first: Floats, second: Floats) -> float:
     """Return the Kolmogorov-Smirnov distance of two samples, from 0 to 1.
 
-    It is the greatest difference, over all numbers x, between the shares of the
-    values of the two samples that are at most x.
+    ``first`` and ``second`` are the values of the
+    samples. The distance is the greatest
+    difference, over all numbers x, between the
+    shares of the values of the two samples that are
+    at most x.
     """
     first_sorted = np.sort(first)
     second_sorted = np.sort(second)
@@ -168,7 +171,11 @@ class _Correlation:
     def of(self, columns: Floats) -> Floats:
         """Return the mean τ_b over queries of features (c, m), shape (c,).
 
-        The mean is NaN if no query has a τ_b.
+        τ_b is Kendall's rank correlation of a
+        feature with the labels. ``columns`` has the
+        values of c features for m documents. The
+        mean of a feature is NaN if no query has a
+        τ_b.
         """
         return self._evaluator.evaluate_many(columns)["Tau"]
 
@@ -190,7 +197,7 @@ def _share_of_constant_queries(values: Floats, query_ptr: Ints) -> float:
 def _shared_columns(
     first: RankingDataset, second: RankingDataset
 ) -> Sequence[tuple[int, int]]:
-    """Return the pairs of columns of the features that both datasets have.
+    """Return the 0-based columns, in the first and second dataset, of each feature that both datasets have.
 
     Features are matched by id. If no ids match, or if features with the same id
     have different names, they are matched by name, provided that any names

@@ -11,7 +11,7 @@ from rankstudio.engine.language import tr
 def plan_with_columns_of(
     plan: Plan, first: FoldedDataset, other: FoldedDataset
 ) -> Plan:
-    """Return the plan that reads the columns of a table in the order of other data.
+    """Return a plan on a table, changed to read the columns in the order of the first data.
 
     A model knows features by their ids, and the ids of a table number its
     columns. With the same order, a name has the same id in both.
@@ -43,14 +43,14 @@ def plan_with_columns_of(
 
 
 def refuse_other_names(first: FoldedDataset, other: FoldedDataset) -> None:
-    """Refuse data in which a feature's id has another name than in the first data.
+    """Raise PlanError for other data in which a feature's id has another name than in the first data.
 
     Names that only number the features are no contradiction.
 
     Raises
     ------
     PlanError
-        Names the first such feature.
+        The message names the first such feature.
     """
     train = first.folds[0].train
     tested = other.folds[0].train

@@ -36,7 +36,7 @@ from rankstudio.plugins.drift.transfer import saved_model_plan
 
 @dataclass(frozen=True, eq=False)
 class TransferMatrix:
-    """Averages of models of one of D datasets, measured on another one.
+    """The mean of a measure for the model of each of D datasets, on each of these datasets.
 
     Attributes
     ----------
@@ -84,7 +84,10 @@ class TransferMatrix:
     def as_text(self) -> TextTable:
         """Return the table of models by training data, with averages and ranks on each data.
 
-        The last column is the mean rank.
+        A row has the model that is trained on one
+        dataset, with its average and rank on each
+        other dataset. The last column is its mean
+        rank.
         """
         header = ["trained on"]
         for name in self.names:

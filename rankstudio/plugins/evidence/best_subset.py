@@ -47,7 +47,7 @@ _WRITTEN_NAMES = {
 
 @dataclass(frozen=True)
 class SubsetSpace:
-    """Feature sets to compare, and the loss.
+    """The feature sets to compare in a search for the best set, and the loss.
 
     Attributes
     ----------
@@ -145,7 +145,8 @@ class SizedSubset:
     size : int
         Number of features or groups.
     features : tuple of int
-        Its 0-based columns, ascending; () if no set was found.
+        0-based columns of the set, ascending; () if no
+        set was found.
     criterion : float
         Leave-query-out error, summed over documents; infinity if no set was
         found.
@@ -372,7 +373,7 @@ def best_subset(
 def find_best_subset(
     data: GivenData, space: SubsetSpace
 ) -> Generator[PartialResult[BestSubset], None, None]:
-    """Search for the best sets, and yield the current result.
+    """Search for the best set of features of each size, and yield the current result.
 
     Parameters
     ----------
@@ -410,10 +411,11 @@ def find_best_subset(
 
 
 def _subset_of_state(state: SizeSearch) -> SizedSubset:
-    """Return the best subset of one size that a search knows by now.
+    """Return the best set of one size that a search knows by now.
 
-    No set has a criterion below ``state.lower``, so the rest up to the
-    criterion is the gap.
+    No set has a criterion below ``state.lower``. The
+    gap is the difference between the set's criterion
+    and this bound.
     """
     return SizedSubset(
         size=state.size,

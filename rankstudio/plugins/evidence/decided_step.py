@@ -10,7 +10,7 @@ MOST_REFITS = 200
 
 @dataclass(frozen=True)
 class DecidedStep:
-    """A step of a path, and the queries that decide it.
+    """A step of a selection, and the queries that decide which feature it selects.
 
     Attributes
     ----------
@@ -21,10 +21,12 @@ class DecidedStep:
         step selects another feature; the most decisive first. Empty if no such
         queries were found.
     instead : int or None
-        Column selected without them.
+        Column selected without these queries; None if
+        it is unknown.
     exact : bool
-        Whether the step was computed again without them; otherwise they are
-        estimated by margins.
+        Whether the step was computed again without the
+        queries; otherwise the queries are estimated by
+        margins.
     """
 
     feature: int

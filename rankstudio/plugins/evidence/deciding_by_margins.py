@@ -24,8 +24,9 @@ def margin_steps(
 ) -> Generator[WorkProgress, None, tuple[DecidedStep, ...]]:
     """Estimate for each step of a selector the queries without which a rival is selected.
 
-    It is the smallest group of queries that the scores of the step suggest; a
-    rival is another feature that the step could select.
+    For each step, this is the smallest group of queries
+    that the scores suggest. A rival is another feature
+    that the step could select.
 
     Parameters
     ----------
@@ -34,7 +35,8 @@ def margin_steps(
         here. See
         :meth:`rankstudio.engine.methods.capabilities.Capabilities.compared_by_query`.
     data : QueryData or TrainingData
-        Of any size.
+        Documents from which the estimator selects, of
+        any size.
     n_features : int, optional
         Number of features whose steps are examined; by default those that the
         estimator selects.

@@ -88,7 +88,10 @@ class _RefitSearch:
     def path(self, removed: Ints) -> Waiting[Path]:
         """Train without some queries, and return the features after each step.
 
-        ``removed`` has the positions of these queries.
+        ``removed`` has the positions of the removed
+        queries. The result is from a generator of
+        progress. It has, for each step, all features
+        selected up to this step.
         """
         queries = np.setdiff1d(np.arange(self._data.ptr.size - 1), removed)
         rest = self._data.taken(queries) if removed.size else self._data
@@ -150,10 +153,14 @@ class _RefitSearch:
     ) -> Waiting[tuple[bool, int | None]]:
         """Train without the queries ``removed``; tell if ``winner`` is still selected as early.
 
-        ``position``, from 0, is that of the winner on the path of all queries,
-        and ``earlier_features`` are those before it. The second result is the
-        feature that replaces it: the first other feature up to the position
-        that is not an earlier one, or None.
+        ``position``, from 0, is that of the winner on
+        the path of all queries, and
+        ``earlier_features`` are the features selected
+        before the winner. The second result is the
+        feature that replaces the winner: the first
+        other feature up to the position that is not an
+        earlier one, or None. Both are the result of a
+        generator of progress.
         """
         self._remaining_refits -= 1
         path = yield from self.path(removed)
@@ -176,8 +183,12 @@ class _RefitSearch:
     ) -> Waiting[Floats]:
         """Return by how much a feature alone fits each query's labels better than a rival.
 
-        The shape is (Q,), one per query. If ``rival`` is None, it is the
-        feature outside the path that fits the labels best alone.
+        The result of the generator has the shape (Q,),
+        for Q queries. The feature is the column
+        ``winner``. If ``rival`` is None, the rival is
+        the feature that fits the labels best alone,
+        other than the winner and the
+        ``earlier_features``.
         """
         if rival is None:
             outside = [
@@ -196,8 +207,10 @@ class _RefitSearch:
     def _fits(self, columns: list[int]) -> Waiting[Floats]:
         """Return by how much each feature alone lowers the squared error of each query.
 
-        The shape is (Q, c) for Q queries and the c columns. A feature's weight
-        is that of least squares over all queries.
+        The result of the generator has the shape (Q,
+        c), for Q queries and the c columns. A feature's
+        weight is that of least squares over all
+        queries.
         """
         # shape (Q, c + 1, c + 1)
         grams = yield from grams_by_query(self._data, columns)

@@ -178,10 +178,11 @@ class _QuerySearch:
         return best
 
     def _rivals(self, step: int, errors: Floats) -> list[int]:
-        """Return the candidates that seem to need the fewest queries to win a step.
+        """Return the features that seem to be selected at a step after the fewest queries are removed.
 
-        ``errors``, shape (Q, n), are the errors of Q queries with each of n
-        features added.
+        ``step`` is the number of the step, from 0.
+        ``errors``, shape (Q, n), are the errors of Q
+        queries with each of n features added.
         """
         winner = self.selected[step]
         scores = self._candidate_scores[step]
@@ -204,11 +205,13 @@ class _QuerySearch:
         return [int(rival) for rival in candidates[order[:_N_TRIED_RIVALS]]]
 
     def _fewest_queries(self, step: int, order: Ints, estimate: int) -> DecidedStep:
-        """Find the smallest number of first queries of ``order`` that decide a step.
+        """Find how many queries from the start of ``order`` must be removed to change what a step selects.
 
-        The search starts from ``estimate`` and widens by doubled strides, up
-        and then down, so that a good estimate takes few trials. The result has
-        no queries if none up to a limit decide.
+        The search starts from the number ``estimate``
+        and widens by doubled strides, up and then down,
+        so that a good estimate takes few trials. The
+        result has these queries, or no queries if no
+        number up to a limit changes the selection.
         """
         winner = self.selected[step]
 
@@ -249,7 +252,10 @@ class _QuerySearch:
 def _n_queries_to_remove(lead: Floats) -> int:
     """Return how many of the leads, greatest first, must be removed for a sum below 0.
 
-    It is the number of all leads if no number suffices.
+    ``lead`` has, for each query, greatest first, by how
+    much the query favors one feature over another. The
+    result is the number of all leads if no number
+    suffices.
     """
     rest = lead.sum() - np.cumsum(lead)
     return int(np.argmax(rest < 0)) + 1 if (rest < 0).any() else lead.size

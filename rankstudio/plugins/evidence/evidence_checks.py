@@ -80,9 +80,10 @@ def _field_types(kind: type[Any]) -> dict[str, Any]:
 
 
 def _dataclasses_in(values: Iterable[Any]) -> Iterable[Any]:
-    """Yield the dataclasses among values and in tuples and mappings of them, except measures.
+    """Yield the dataclasses among some values, and those in tuples and mappings among the values.
 
-    The fields of these dataclasses are not searched.
+    Objects of :class:`Measure` are left out. The fields
+    of the dataclasses are not searched.
     """
     for value in values:
         if is_dataclass(value) and not isinstance(value, Measure):
@@ -96,7 +97,8 @@ def _dataclasses_in(values: Iterable[Any]) -> Iterable[Any]:
 def _check_type(value: Any, kind: Any, name: str) -> None:
     """Raise a ValueError unless a value has the type of its annotation, members included.
 
-    ``kind`` is the annotation and ``name`` the field, for the error.
+    ``kind`` is the annotation, and ``name`` the name of
+    the field in the error.
     """
     # tuple[int, ...] has the origin tuple and the arguments (int, ...)
     origin = get_origin(kind)
@@ -153,10 +155,11 @@ def _require(is_valid: bool, description: str) -> None:
 
 
 def _check_columns(columns: Iterable[int], n: int | None, description: str) -> None:
-    """Require distinct columns below ``n``, the number of columns of the data.
+    """Raise ValueError unless columns are distinct and below ``n``, the number of columns of the data.
 
-    If ``n`` is None, the number is unknown, and only absurd columns are
-    refused.
+    If ``n`` is None, the number is unknown, and only
+    absurd columns are refused. ``description`` names
+    the columns in the error.
     """
     all_columns = list(columns)
     _require(len(set(all_columns)) == len(all_columns), description)
@@ -169,7 +172,7 @@ def _check_columns(columns: Iterable[int], n: int | None, description: str) -> N
 def _check_shape(
     array: np.ndarray[Any, Any], shape: tuple[int | None, ...], description: str
 ) -> None:
-    """Require an array of this shape, in which None stands for any length.
+    """Raise ValueError unless an array has this shape, in which None stands for any length.
 
     ``description`` names the array in the error.
     """
@@ -181,9 +184,10 @@ def _check_shape(
 
 
 def _check_range(array: Any, least: float, greatest: float, description: str) -> None:
-    """Require numbers from ``least`` to ``greatest``; NaN, an unknown number, passes.
+    """Raise ValueError unless numbers are from ``least`` to ``greatest``; NaN, an unknown number, passes.
 
-    ``description`` names them in the error.
+    ``array`` has the numbers, and ``description`` names
+    them in the error.
     """
     values = np.asarray(array, dtype=np.float64)
     numbers = values[~np.isnan(values)]
@@ -194,7 +198,7 @@ def _check_range(array: Any, least: float, greatest: float, description: str) ->
 
 
 def _check_selection(evidence: SelectionEvidence, n: int | None) -> None:
-    """Check the columns and lengths of the evidence for a selection of k features.
+    """Raise ValueError if columns or lengths of the evidence do not fit a selection of k features.
 
     ``n`` is the number of columns of the data, or None if it is unknown.
     """
@@ -312,10 +316,13 @@ def _check_significance(significance: StepSignificance, n: int | None) -> None:
 
 
 def _check_repeated(repeated: RepeatedLeftOut, n: int | None) -> None:
-    """Check left-out errors: (Q,) without features, and (Q, steps) with each path.
+    """Raise ValueError unless left-out errors have one number per query, or one per query and step.
 
-    The selection was repeated without each query, so there is one set per
-    query. ``n`` is the number of columns of the data, or None if it is unknown.
+    For Q queries, the errors without features have the
+    shape (Q,), and those of the two paths (Q, steps).
+    The selection was repeated without each query, so
+    there is one set per query. ``n`` is the number of
+    columns of the data, or None if it is unknown.
     """
     _check_shape(repeated.empty, (None,), "empty")
     _check_shape(repeated.usual, (repeated.empty.size, None), "usual")
@@ -326,7 +333,7 @@ def _check_repeated(repeated: RepeatedLeftOut, n: int | None) -> None:
 
 
 def _check_permutation(importance: PermutationImportance, n: int | None) -> None:
-    """Check that permutation importance has a loss for each group of columns in each query.
+    """Raise ValueError unless there is a loss for each group of columns in each query.
 
     ``n`` is the number of columns of the data, or None if it is unknown.
     """
@@ -360,7 +367,7 @@ def _check_validity(validity: RankingValidity, n: int | None) -> None:
 
 
 def _check_measured_validity(measured: MeasuredValidity, n: int | None) -> None:
-    """Check that each set has the features of the one before it, and more.
+    """Raise ValueError unless each set has the features of the set before it, and more.
 
     ``n``, the number of columns of the data, is not used: all checks are called
     alike.

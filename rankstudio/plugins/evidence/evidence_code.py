@@ -28,7 +28,7 @@ _IMPORT_LINES = (
 
 
 def evidence_as_command(plan: Plan, measure: str) -> str:
-    """Return the command that gathers the evidence in the terminal.
+    """Return the command that gathers the evidence for a plan's selection in the terminal.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def evidence_as_command(plan: Plan, measure: str) -> str:
 def evidence_as_python(
     plan: Plan, measure: str, computed_with: Mapping[str, str] = UNKNOWN
 ) -> str:
-    """Return a short program that gathers the evidence with the library, and prints it.
+    """Return a Python program that gathers the evidence for a plan's selection, and prints it.
 
     Parameters
     ----------
@@ -77,7 +77,8 @@ def evidence_as_python(
     measure : str
         Measure of the losses; "" for the squared error.
     computed_with : Mapping of str to str
-        Versions that give the same bits, where these are known.
+        Versions by package that give the same bits,
+        where these are known.
     """
     lines = [
         *(plan_code(plan), *_gathering_lines(measure)),
@@ -93,9 +94,11 @@ def evidence_as_notebook(
 ) -> str:
     """Return a Jupyter notebook, as JSON, that gathers the evidence and shows its table.
 
-    ``plan`` has one value for each parameter, ``measure`` is that of the losses
-    ("" for the squared error), and ``computed_with`` names the versions that
-    give the same bits.
+    The evidence is that for the selection of ``plan``,
+    which has one value for each parameter. ``measure``
+    is the measure of the losses ("" for the squared
+    error), and ``computed_with`` has the versions by
+    package that give the same bits.
     """
     # a sentence on the versions, if they are known
     caption = origin(computed_with) or "Evidence for a selection."

@@ -88,7 +88,7 @@ def pack_evidence(evidence: StoredEvidence) -> bytes:
 
 
 def unpack_evidence(content: bytes, n_features: int | None = None) -> SelectionEvidence:
-    """Return the packed evidence.
+    """Return the evidence that is packed in bytes.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def unpack_evidence(content: bytes, n_features: int | None = None) -> SelectionE
 def unpack_importance(
     content: bytes, n_features: int | None = None
 ) -> MeasuredImportance:
-    """Return the packed importance of a model's features.
+    """Return the importance of a model's features that is packed in bytes.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def unpack_importance(
 
 
 def unpack_validity(content: bytes, n_features: int | None = None) -> MeasuredValidity:
-    """Return the packed validity of a model's features.
+    """Return the validity of a model's features that is packed in bytes.
 
     Parameters
     ----------
@@ -146,8 +146,10 @@ def _unpacked_evidence(
 ) -> Kind:
     """Return evidence from its bytes; StoreError unless it is a valid ``kind``.
 
-    ``n_features`` is the number of columns of the data, or None if it is
-    unknown. It also limits the bytes that are unpacked.
+    ``kind`` is the class of the evidence.
+    ``n_features`` is the number of columns of the data,
+    or None if the number is unknown. The number also
+    limits how many bytes are unpacked.
     """
     try:
         stored = archived_arrays(
@@ -167,7 +169,7 @@ def _unpacked_evidence(
 
 
 def _as_json_value(value: Any, arrays: list[Any]) -> Any:
-    """Return a value as JSON can store it; arrays are appended to ``arrays``.
+    """Return a value of the evidence as JSON can store it; arrays are appended to ``arrays``.
 
     JSON has no arrays, measures, dataclasses and no mapping whose keys are not
     texts: each becomes a dict with a key that says which of these it is.
@@ -200,8 +202,8 @@ def _as_json_value(value: Any, arrays: list[Any]) -> Any:
 def _from_json_value(plain: Any, stored: Mapping[str, Any]) -> Any:
     """Return the value that `_as_json_value` converted to JSON values.
 
-    ``stored`` has the arrays as "a0", "a1", ... Lists become tuples, as the
-    fields of the dataclasses are.
+    ``plain`` are the JSON values, and ``stored`` has the arrays as "a0", "a1",
+    ... Lists become tuples, as the fields of the dataclasses are.
     """
     if isinstance(plain, list):
         return tuple(_from_json_value(member, stored) for member in plain)

@@ -63,10 +63,12 @@ def _size_axis() -> FigureAxis:
 def _probability_figure(
     evidence: SelectionEvidence, subject: str, name_of: Named
 ) -> CurvesFigure | None:
-    """Return the figure of each feature's selection probability by set size.
+    """Return the figure of each feature's probability to be selected, by the size of the set.
 
-    It is None without half-samples. ``subject`` names the data and method, and
-    ``name_of`` returns the name of a column.
+    The probability is the share of half-samples that
+    select the feature. The result is None without
+    half-samples. ``subject`` names the data and method,
+    and ``name_of`` returns the name of a column.
     """
     if evidence.stability is None or not evidence.stability.n_paths:
         return None
@@ -116,7 +118,9 @@ def _loss_figure(
 ) -> RowsFigure | None:
     """Return the figure of the loss without each feature with its interval.
 
-    It is None without losses. ``subject`` names the data and method, and
+    The loss is that of the selected set without one of
+    its features. The result is None without losses.
+    ``subject`` names the data and method, and
     ``name_of`` returns the name of a column.
     """
     if evidence.losses is None:
@@ -240,9 +244,12 @@ def _near_best_figure(
 ) -> MapFigure | None:
     """Return the map of the features in the sets that are as good as the best set.
 
-    Each row is a feature and each column a set; a cell has the relative excess
-    of the set's error in percent, or NaN if the set lacks the feature. It is
-    None without sets.
+    Each row is a feature and each column a set; a cell
+    has the relative excess of the set's error in
+    percent, or NaN if the set lacks the feature.
+    ``subject`` names the data and method, and
+    ``name_of`` returns the name of a column. The result
+    is None without such sets.
     """
     near = evidence.near_best_of_k
     if near is None:
@@ -302,8 +309,9 @@ def _step_figure(
 ) -> CurvesFigure | None:
     """Return the figure of each step's p value with the suggested stop.
 
-    It is None without significance tests. ``name_of`` is not used: all
-    functions of figures are called alike.
+    ``subject`` names the data and method. The result is
+    None without significance tests. ``name_of`` is not
+    used: all functions of figures are called alike.
     """
     if evidence.stop is None or evidence.significance is None:
         return None
@@ -334,8 +342,11 @@ def _left_out_figure(
 ) -> CurvesFigure | None:
     """Return the figure of the left-out error with the selection kept and repeated.
 
-    It is None if not computed. ``name_of`` is not used: all functions of
-    figures are called alike.
+    Each query is left out of the training, and, where
+    the selection is repeated, of the selection too.
+    ``subject`` names the data and method. The result is
+    None without these errors. ``name_of`` is not used:
+    all functions of figures are called alike.
     """
     if evidence.repeated is None or not evidence.repeated.usual.size:
         return None

@@ -45,7 +45,8 @@ class StopAdvice:
     n_tested : int
         Number of steps tested.
     p_next : float or None
-        p of the next step; None if it was not tested.
+        p value of the first step after the stop; None
+        if the step was not tested.
     """
 
     n_features: int
@@ -54,7 +55,7 @@ class StopAdvice:
 
     @property
     def sentence(self) -> str:
-        """The advice as a sentence, with the p value of the next step.
+        """The advice where to stop as a sentence, with the p value of the next step.
 
         ForwardStop is the rule that finds the stop from the p values of the
         steps.
@@ -82,6 +83,7 @@ class SelectionEvidence:
     selected : tuple of int
         0-based columns in the order of selection, k of them.
     n_queries : int
+        Number of queries of the data.
     required : tuple of int
         Columns that were given instead of selected.
     rules : VerdictRules
@@ -166,7 +168,7 @@ class SelectionEvidence:
 
     @property
     def size(self) -> int:
-        """Size of the selection, by which sets are compared; k without groups.
+        """Number of selected features and groups, by which sets are compared; k without groups.
 
         A group of features counts as one.
         """
@@ -182,9 +184,10 @@ class SelectionEvidence:
 
     @cached_property
     def rows(self) -> tuple[FeatureEvidence, ...]:
-        """Evidence for the selected features, then for other features.
+        """Evidence for each of the selected features, then for other features.
 
-        The others are those that the halves select most often.
+        The other features are those that halves of the
+        queries select most often.
         """
         return tuple(map(self._row, (*self.selected, *self._frequent_others())))
 
@@ -205,10 +208,12 @@ class SelectionEvidence:
 
     @property
     def false_bound(self) -> float | None:
-        """Bound on the features above the threshold that may be there by chance.
+        """Bound on the number of features above the threshold that may be there by chance.
 
-        It bounds the expected number of features that are selected no more
-        often than by chance. None without halves.
+        The threshold is that of the share of halves
+        that select a feature. The bound is on the
+        expected number of features that are selected no
+        more often than by chance. None without halves.
         """
         if self.stability is None or not self.stability.n_paths or not self.k:
             return None
@@ -220,8 +225,11 @@ class SelectionEvidence:
     def by_chance(self) -> bool:
         """Whether all features above the threshold may be there by chance.
 
-        That is, whether their number is at most the expected number of features
-        that are selected no more often than by chance.
+        The threshold is that of the share of halves
+        that select a feature. The value is True if the
+        number of these features is at most the expected
+        number of features that are selected no more
+        often than by chance.
 
         This is the case if most features are selected: if 125 of 131 features
         are drawn at random, each of them is drawn with a probability of 95 %.
@@ -368,7 +376,9 @@ class SelectionEvidence:
     def _frequent_others(self) -> list[int]:
         """Return the columns outside the selection that the halves select most often.
 
-        There are at most `N_OTHERS`, the most frequent first.
+        Halves are halves of the queries, from which the
+        method selected again. There are at most
+        `N_OTHERS` columns, the most frequent first.
         """
         if self.stability is None or not self.k:
             return []
@@ -383,7 +393,7 @@ class SelectionEvidence:
         ][:N_OTHERS]
 
     def _row(self, column: int) -> FeatureEvidence:
-        """Return the evidence for the feature of a column.
+        """Return the evidence for the feature of a 0-based column.
 
         Features outside the selection have only the numbers of the halves and
         of the near-best sets.
@@ -408,8 +418,10 @@ class SelectionEvidence:
     def _with_set_numbers(self, row: FeatureEvidence) -> FeatureEvidence:
         """Return a row with the numbers that only features of the set have.
 
-        These are its loss, its share of the gain, its best substitute with the
-        price of that swap, and the number of queries that decide its step.
+        These numbers are the loss without the feature,
+        its share of the gain, its best substitute with
+        the price of that swap, and the number of
+        queries that decide its step.
         """
         index = self.selected.index(row.column)
         if self.losses is not None:

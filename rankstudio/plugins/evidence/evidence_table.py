@@ -50,7 +50,7 @@ HEADER = (
 def loss_per_millisecond(
     row: FeatureEvidence, milliseconds: Mapping[int, float]
 ) -> float | None:
-    """Return a feature's loss per millisecond of its cost; None if either is unknown or 0.
+    """Return the loss without a feature, per millisecond of its cost; None if either is unknown or 0.
 
     Parameters
     ----------
@@ -67,8 +67,9 @@ def column_milliseconds(
 ) -> dict[int, float]:
     """Return the milliseconds per query that a feature costs, as a dict by 0-based column.
 
-    Columns without a known cost are left out. ``feature_ids`` has the id of
-    each column in order: costs are listed by id.
+    Columns without a known cost are left out.
+    ``feature_ids`` has the id of each column, in the
+    order of the columns: costs are listed by id.
     """
     if costs is None:
         return {}
@@ -162,8 +163,9 @@ def evidence_text(
     title : str
     evidence : SelectionEvidence
     rows : iterable of FeatureEvidence
-        Those of its rows that are shown; features that are not selected stand
-        in parentheses.
+        The rows of the evidence that are shown, one for
+        each feature; features that are not selected
+        stand in parentheses.
     id_of, name_of : callable
         From a column to the feature's number as a text, and to its name.
     milliseconds : Mapping of int to float
@@ -224,9 +226,10 @@ def evidence_text(
 
 
 def _position_text(row: FeatureEvidence, steps: int) -> str:
-    """Return the median position of a feature on the halves' paths, with its 5 to 95 % range.
+    """Return a feature's median position in the order of selection, with its 5 to 95 % range, as a text.
 
-    A position after the last of 12 ``steps`` is ">12".
+    Each half of the queries gives one position. A
+    position after the last of 12 ``steps`` is ">12".
     """
     if row.position is None:
         return NOTHING
@@ -237,7 +240,7 @@ def _position_text(row: FeatureEvidence, steps: int) -> str:
 
 
 def _substitute_text(row: FeatureEvidence, id_of: Named) -> str:
-    """Return the best substitute with its price, or a dash.
+    """Return the best substitute of a feature with its price as a text, or a dash.
 
     ``id_of`` returns the id of a column as a text.
     """
@@ -247,7 +250,7 @@ def _substitute_text(row: FeatureEvidence, id_of: Named) -> str:
 
 
 def _verdict_text(row: FeatureEvidence, id_of: Named) -> str:
-    """Return the verdict on a feature with its partner, if any.
+    """Return the verdict on a feature as a text, with the feature that it names, if any.
 
     ``id_of`` returns the id of a column as a text.
     """
@@ -295,7 +298,7 @@ def importance_text(
 
 
 def validity_text(title: str, measured: MeasuredValidity, name_of: Named) -> TextTable:
-    """Return validity and completeness by the number of features kept as a table to print.
+    """Return a table to print: validity and completeness of a model by the number of features kept.
 
     Parameters
     ----------
@@ -354,10 +357,13 @@ def _verdict_value(row: FeatureEvidence) -> str | None:
 
 
 def evidence_sentences(evidence: SelectionEvidence, name_of: Named) -> list[str]:
-    """Return sentences on the whole set: best set, where to stop, optimism and threshold.
+    """Return sentences on a selection: its distance to the best set, where to stop, optimism and threshold.
 
-    Optimism is how much smaller the left-out gain is if each query is left out
-    of the selection, too. Sentences for which numbers are missing are left out.
+    Optimism is how much smaller the gain on left-out
+    queries is if each query is left out of the
+    selection, too. The threshold is that of the share
+    of halves that select a feature. Sentences for which
+    numbers are missing are left out.
 
     Parameters
     ----------

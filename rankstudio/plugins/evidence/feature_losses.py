@@ -42,9 +42,11 @@ class FeatureLosses:
     measure : str
         Measure: "MAP", …; "" for the squared error.
     whole : ndarray of shape (Q,)
-        Value of each query with the whole set.
+        Value of the measure in each query with the
+        whole set.
     without : ndarray of shape (k, Q)
-        Value of each query without each feature.
+        Value of the measure in each query without each
+        feature.
     """
 
     features: tuple[int, ...]

@@ -73,7 +73,7 @@ class JudgedSelection:
         set_names: Container[str],
         options: EvidenceOptions,
     ) -> JudgedSelection:
-        """Return the selection of a plan on its first fold.
+        """Return the selection of a plan's method on the first fold of the data, ready for its evidence.
 
         Parameters
         ----------
@@ -120,8 +120,9 @@ class JudgedSelection:
     ) -> JudgedSelection:
         """Return the selection of a run on a fold: the features of the run's model.
 
-        If the options have a number of features, it is the first features of
-        the method's path instead.
+        If the options have a number of features, the
+        selection has this number of the first features
+        in the method's order instead.
 
         Parameters
         ----------
@@ -166,7 +167,7 @@ class JudgedSelection:
         study: Study | None = None,
         executor: Executor | None = None,
     ) -> Gathering:
-        """Compute the evidence, continuing from an interrupted run.
+        """Yield the evidence for the selection so far, continuing from an interrupted run.
 
         Parameters
         ----------
@@ -189,9 +190,12 @@ class JudgedSelection:
         def refit(
             method: Selector,
         ) -> Generator[WorkProgress, None, StabilitySelection]:
-            """Train the method on each half of the queries, and store the halves.
+            """Train a method on each half of the queries, and store what each half selects.
 
-            Uses `study` and `executor` of :meth:`steps`.
+            Yield progress, and return how often each
+            feature is selected. ``study`` and
+            ``executor`` are those of the enclosing
+            :meth:`steps`.
             """
             n_halves = self.options.n_halves
             seed = self.options.seed

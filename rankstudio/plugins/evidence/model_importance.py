@@ -59,7 +59,7 @@ class MeasuredImportance:
         return tuple(self.found.groups[index][0] for index in order)
 
     def place(self, model: str) -> str:
-        """Return the key under which a study stores the importance.
+        """Return the key under which a study stores this importance of a model's features.
 
         ``model`` is the name of the model, see :func:`model_place`.
         """
@@ -71,7 +71,9 @@ class MeasuredImportance:
 def importance_place(part: str, measure: str, convention: str, model: str) -> str:
     """Return the key under which a study stores the importance of a model's features.
 
-    ``model`` is the name of the model in the study, see
+    ``part`` names the part with the documents. ``measure``
+    and ``convention`` are those of the losses. ``model`` is
+    the name of the model in the study, see
     :func:`model_place`.
     """
     return f"importance:{part}:{measure}:{convention}:{model}"
@@ -115,10 +117,12 @@ def step_importance(
 def _scoring_of_step(
     step: Step, part: RankingDataset
 ) -> tuple[Score, RankingDataset, tuple[int, ...]]:
-    """Return a model's score function, the documents ``part``, and the columns that it uses.
+    """Return a model's score function, the documents ``part``, and the columns that the model uses.
 
-    The function takes features (m, n) of m documents, in the columns of the
-    data, and returns m scores. A step that was not learned is a ParameterError.
+    The model is that of ``step``. The function takes
+    features (m, n) of m documents, in the columns of
+    the data, and returns m scores. Raise ParameterError
+    for a step that was not learned.
     """
     if not step.learned:
         raise ParameterError(
@@ -168,7 +172,7 @@ def model_importance(
 def _scoring_of_model(
     model: Model, data: RankingDataset
 ) -> tuple[Score, RankingDataset, tuple[int, ...]]:
-    """Return a model's score function, the data, and the columns that it uses.
+    """Return a model's score function, the data, and the columns that the model uses.
 
     The function takes features (m, n) of m documents, in the columns of the
     data, and returns m scores. ``model.needed`` are the ids of the features
@@ -184,10 +188,12 @@ def _scoring_of_model(
     all_ids = np.concatenate([ids, absent_ids])
 
     def score(X: Features) -> Floats:
-        """Score m documents by their features, (m, n), where absent features are 0.
+        """Score m documents by their n features, (m, n); features that the data lack are 0.
 
-        The model gets the columns with `all_ids`, of which the last have
-        `absent_ids`.
+        The scores have the shape (m,). The model gets
+        columns with the ids ``all_ids`` of the
+        enclosing function, the last of which are
+        ``absent_ids``.
         """
         if isinstance(X, SparseRows):
             wide: Features = X.widened(all_ids.size)
@@ -214,8 +220,12 @@ def _measure_importance(
 ) -> Importance:
     """Measure the permutation importance of the features that a model uses.
 
-    ``used`` has their columns in the documents ``part``. Without ``n_repeats``,
-    each feature is left out instead of permuted.
+    ``score`` returns the model's scores, and ``used``
+    has the columns of its features in the documents
+    ``part``. Without ``n_repeats``, each feature is
+    left out instead of permuted. The importance is the
+    result of a generator of progress. Raise DataError
+    if the model uses no features.
     """
     if not used:
         raise DataError(
@@ -230,9 +240,11 @@ def _measure_importance(
     groups_in_data = tuple((column,) for column in used)
 
     def with_groups_in_data(progress: WorkProgress) -> WorkProgress:
-        """Return progress with the columns of the data in its partial result.
+        """Return progress on an importance, with the columns of the data in its partial result.
 
-        Those of the work are columns of the scored documents.
+        The partial results of the work itself have
+        columns of the scored documents. These differ if
+        only some columns are in memory.
         """
         if isinstance(progress, PartialResult):
             return replace(
@@ -255,9 +267,11 @@ def _with_used_columns(
 ) -> tuple[Score, RankingDataset, tuple[int, ...]]:
     """Return score function, documents and columns, with sparse documents made dense.
 
-    Dense arrays of all columns could be too large, so that only the used
-    columns are in the array; the score function then puts them back into their
-    columns.
+    ``score`` takes all columns, and ``used`` are those
+    that the model uses. Dense arrays of all columns
+    could be too large, so that only the used columns
+    are in the array. The returned function puts them
+    back into their columns.
     """
     X = part.X
     if not isinstance(X, SparseRows):

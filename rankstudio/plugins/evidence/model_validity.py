@@ -70,7 +70,7 @@ class MaskedModel:
         return self.step.scores(wide)
 
     def steps(self, feature_sets: Sequence[Sequence[int]]) -> Waiting[RankingValidity]:
-        """Measure validity and completeness of sets of features; yield progress.
+        """Yield progress, and return validity and completeness of sets of features of the model.
 
         Each set has positions of features in ``columns``.
         """
@@ -160,7 +160,7 @@ class MeasuredValidity:
         return self.found.sets[-1]
 
     def place(self, model: str) -> str:
-        """Return the key under which a study stores the validity.
+        """Return the key under which a study stores this validity of a model's features.
 
         ``model`` is the name of the model in the study.
         """

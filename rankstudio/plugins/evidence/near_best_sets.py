@@ -47,14 +47,15 @@ _MAX_ERRORS = 1e8
 
 @dataclass(frozen=True)
 class NearBestSet:
-    """A set that is not significantly different from the best one of its size.
+    """A set of features that is not significantly different from the best set of its size.
 
     Attributes
     ----------
     features : tuple of int
         0-based columns, ascending.
     criterion : float
-        Its leave-query-out error, summed over documents.
+        Leave-query-out error of the set, summed over
+        documents.
     difference : float
         Excess of the criterion over that of the best set.
     standard_error : float
@@ -69,7 +70,7 @@ class NearBestSet:
 
 @dataclass(frozen=True, eq=False)
 class SizedNearBestSets:
-    """The sets of one size that are not significantly different from the best one.
+    """The sets of features of one size that are not significantly different from the best set.
 
     Attributes
     ----------
@@ -180,9 +181,11 @@ def find_near_best_sets(
 ) -> Waiting[tuple[SizedNearBestSets, ...]]:
     """Find the sets that are not significantly different from the best one of their size.
 
-    Yield progress, and return one result per size. ``space`` says which sets
-    are compared, and ``window`` how far above the best criterion (None: as far
-    as needed). Close the generator to interrupt the search.
+    Yield progress, and return one result per size.
+    ``space`` says which sets are compared. Sets are
+    compared up to the share ``window`` above the best
+    criterion (None: as far as needed). Close the
+    generator to interrupt the search.
     """
     sizes: tuple[SizedSubset, ...] = ()
     with closing(find_best_subset(data, space)) as work:

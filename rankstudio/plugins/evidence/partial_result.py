@@ -12,7 +12,7 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, eq=False)
 class PartialResult(WorkProgress, Generic[Value]):
-    """Progress with a valid partial result; stop iterating to keep it.
+    """Progress of work with the result so far, which is valid if the iteration stops here.
 
     Attributes
     ----------

@@ -6,10 +6,12 @@ _USUAL_STEPS = 12  # steps of a path; longer paths have a multiple of this numbe
 
 
 def path_length(k: int, n_features: int) -> int:
-    """Return the number of steps of the paths that are computed for a selection of k of n features.
+    """Return how many features are selected in the computed orders, for a selection of k of n features.
 
-    The paths go beyond the selection. Selections of similar sizes have paths of
-    the same length.
+    A path is an order of selected features. The paths
+    go beyond the k features of the selection.
+    Selections of similar sizes have paths of the same
+    length.
 
     Examples
     --------

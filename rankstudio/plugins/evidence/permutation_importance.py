@@ -49,7 +49,7 @@ Score = Callable[[Floats], ArrayLike]
 
 @dataclass(frozen=True, eq=False)
 class PermutationImportance:
-    """Loss of a measure in each query when a feature or group is permuted.
+    """Loss of a model's measure in each query when a feature or a group of features is permuted.
 
     Attributes
     ----------
@@ -235,7 +235,8 @@ def permutation_importance(
 def score_of(model: Any) -> Score:
     """Return a model's method ``predict``, or the model itself if it is a function.
 
-    Anything else is a ParameterError.
+    The score function takes features (m, n) and returns
+    scores (m,). Raise ParameterError for anything else.
     """
     score: Any = getattr(model, "predict", model)
     if not callable(score):
@@ -246,7 +247,7 @@ def score_of(model: Any) -> Score:
 
 
 def _check_several_queries(ptr: Ints, purpose: str) -> None:
-    """Raise DatasetError for one query: the interval of a loss is over queries.
+    """Raise DatasetError if there is only one query: the interval of a loss is over queries.
 
     ``ptr``, shape (Q + 1,), has the first document of each query, and
     ``purpose`` starts the message.
@@ -340,7 +341,7 @@ def importance_steps(
 def _checked_groups(
     groups: Sequence[Sequence[int]] | None, n: int
 ) -> tuple[tuple[int, ...], ...]:
-    """Return the groups of columns as tuples; ParameterError unless they fit n columns.
+    """Return groups of columns as tuples; raise ParameterError unless they fit n columns.
 
     By default, each of the n columns is a group.
     """

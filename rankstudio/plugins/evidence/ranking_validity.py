@@ -249,7 +249,11 @@ def _checked_sets(
 def _taus(evaluator: Evaluator, scores: Floats, is_ordered: Bools) -> Floats:
     """Return τ_b of each query whose documents the model tells apart, NaN for the others.
 
-    It is 0 where all documents have the same score.
+    ``scores`` (m,) are those of the model with some
+    features masked. ``is_ordered`` says of each query
+    whether the whole model tells its documents apart.
+    τ_b is 0 where all documents of a query have the
+    same score.
     """
     taus = evaluator.per_query(scores)[_TAU]
     return np.where(is_ordered, np.nan_to_num(taus, nan=0.0), np.nan)

@@ -124,9 +124,10 @@ def refitting_seconds(
 
 
 def plan_of_halves(plan: Plan) -> Plan:
-    """Return the plan of the selector alone, without ranker and folds.
+    """Return a plan's selector alone as a plan, without its ranker and folds.
 
-    Its path is the method's own: no validation measure chooses among its steps.
+    The order of the features is then the method's own:
+    no validation measure chooses among its steps.
 
     Raises
     ------
@@ -181,7 +182,7 @@ def refitting_steps(
     seed: int = 0,
     executor: Executor | None = None,
 ) -> Waiting[StabilitySelection]:
-    """Train a selector on random halves of the queries; yield and return the selections.
+    """Train a selector on random halves of the queries; yield and return how often features are selected.
 
     The parameters are those of :func:`stability_by_refitting`.
 

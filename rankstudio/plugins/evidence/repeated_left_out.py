@@ -35,7 +35,8 @@ class RepeatedLeftOut:
     repeated : ndarray of shape (Q, k)
         The same error with the features that are selected without the query.
     empty : ndarray of shape (Q,)
-        Error of the empty model on each query.
+        Error of the model without features on each
+        query.
     selected : tuple of tuple of int
         0-based columns of the path that is selected without each query.
     """
@@ -61,7 +62,9 @@ class RepeatedLeftOut:
     def optimism(self) -> Floats:
         """Share of the gain over the empty model that is lost with repeated selection, (k,).
 
-        NaN where nothing is gained.
+        Repeated selection leaves each query out of the
+        selection, too. The share is given for the first
+        1, 2, … k features; NaN where nothing is gained.
         """
         loss = self.criterion - self.usual_criterion
         gain = self.empty.sum() - self.usual_criterion
@@ -72,7 +75,9 @@ class RepeatedLeftOut:
     def no_gain(self, k: int) -> str:
         """Return a sentence that the first k features gain nothing.
 
-        It is "" if they do gain.
+        The gain is that of the left-out error over a
+        model without features. The result is "" if the
+        features do gain.
         """
         if not np.isnan(self.optimism[k - 1]):
             return ""
@@ -201,10 +206,13 @@ def left_out_steps(
 def _path_without_query(
     paths: PathsFromSums, query: int, n_steps: int
 ) -> tuple[list[Floats], tuple[int, ...]]:
-    """Return the path that is learned without a query.
+    """Return the path of selected features that is learned without a query.
 
-    It consists of the weights (n,) after each of ``n_steps`` steps, and of the
-    features of the last step.
+    ``query`` is the position of the query, and
+    ``paths`` has the sums of all queries. The path
+    consists of the weights (n,) after each of
+    ``n_steps`` steps, and of the features of the last
+    step.
     """
     steps = paths.path_without(np.array([query]))[:n_steps]
     coefs = [step.coef for step in steps]

@@ -42,9 +42,10 @@ _MAX_FEATURES = 30  # rows of a model's table, with the greatest losses
 
 
 def evidence_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield tables, sentences and figures of the stored evidence: of selections, then of models.
+    """Yield tables, sentences and figures of the evidence stored with runs: on selections, then on models.
 
-    Only the first few of each have figures, which would fill the report.
+    Only the first few selections and models have
+    figures; more of them would fill the report.
     """
     selections = _stored_evidence(source, unpack_evidence)
     importances = _stored_evidence(source, unpack_importance)

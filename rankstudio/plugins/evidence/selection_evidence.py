@@ -89,7 +89,7 @@ _RIVALS = 8
 
 @dataclass(frozen=True)
 class EvidenceOptions:
-    """Evidence to compute, and its accuracy.
+    """The options of the evidence for a selection: which parts to compute, and how exactly.
 
     Attributes
     ----------
@@ -97,8 +97,9 @@ class EvidenceOptions:
         Size of the set, k; by default the number of features the estimator
         selects.
     selected : tuple of int or None
-        Set in the order of selection; by default the first k features of the
-        estimator.
+        0-based columns of the set in the order of
+        selection; by default the first k features of
+        the estimator.
     n_steps : int or None
         Length of the paths for probabilities, p values and left-out curves; by
         default 12, or more for large sets, see
@@ -266,8 +267,9 @@ def evidence_steps(
 class _Evidence:
     """Gathers the evidence for a selection part by part; ``found`` is the evidence so far.
 
-    A method of its own computes each part and stores it in ``found``, also
-    while the part is incomplete.
+    Each part has a method of this class, which computes
+    the part and stores it in ``found``, also while the
+    part is incomplete.
     """
 
     def __init__(
@@ -278,7 +280,7 @@ class _Evidence:
         earlier: SelectionEvidence | None,
         refit: Refit | None,
     ) -> None:
-        """Check the arguments, and find the parts that apply and are not done.
+        """Check the arguments, and find the parts of the evidence that apply and are not done.
 
         ``earlier`` is evidence to continue, and ``refit`` trains the method on
         halves if its paths do not follow from sums; both may be None.
@@ -366,9 +368,10 @@ class _Evidence:
         self.found = replace(self.found, **parts)
 
     def _selected(self) -> tuple[int, ...]:
-        """Return the columns of the set: that of the options, or what the estimator selects.
+        """Return the columns of the judged set: the set of the options, or what the estimator selects.
 
-        They are in the order of selection; if a method has no such order,
+        The columns are 0-based, in the order of
+        selection. If a method has no such order,
         columns with large weights come first.
         """
         n = self._data.X.shape[1]
@@ -504,7 +507,9 @@ class _Evidence:
     def _changes(self) -> Work:
         """Compute the left-out error of the set after each change by one feature.
 
-        Nothing is kept if that would take longer than the time limit.
+        The work yields progress and stores the errors
+        in ``found``. Nothing is computed if that would
+        take longer than the time limit.
         """
         yield WorkProgress("changing the set", 0.0)
         selected = self.found.selected
@@ -524,7 +529,7 @@ class _Evidence:
         self._keep(shares=shares)
 
     def _stability(self) -> Work:
-        """Select on halves of the queries or documents; keep the finished halves.
+        """Select features on halves of the queries or documents; keep the finished halves.
 
         Methods whose paths do not follow from sums over queries are trained by
         ``refit`` if there is one, for instance on other processors.
@@ -593,9 +598,12 @@ class _Evidence:
     def _alternatives(self) -> Work:
         """Compare changes of the selection with the best set of its size.
 
-        A change exchanges one of its features, or leaves it out. Exchanges are
-        also compared with the selection itself. Without a judge, which compares
-        sets by their errors, they have only correlations.
+        A change exchanges one feature of the selection,
+        or leaves it out. Exchanges are also compared
+        with the selection itself. Without a judge,
+        which compares sets by their errors, exchanges
+        have only correlations. The results are stored
+        in ``found``.
         """
         selected = self.found.selected
         reference = self._best_of(self.found.size) or selected
@@ -645,10 +653,13 @@ class _Evidence:
     def _ties(self) -> Waiting[dict[int, int]]:
         """Return the column outside the set that has the same score as a selected column at its step.
 
-        The result is a dict from selected column to the other one, without
-        columns that have no such tie. It is empty for scores per cost, for
-        random candidates, for sets that are not nested, and for a selection
-        that differs from the method's path.
+        The result of the generator is a dict from the
+        selected column to the other column, without
+        selected columns that have no such tie. The dict
+        is empty for scores per cost, for random
+        candidates, for sets that are not nested, and
+        for a selection that differs from the method's
+        path.
         """
         method = self._estimator
         evidence = self.found
@@ -686,9 +697,12 @@ class _Evidence:
     def _rivals(self, column: int) -> Waiting[tuple[Ints, Floats]]:
         """Return columns that may be interchangeable with a selected one.
 
-        They are the most similar candidate, and the candidates that most often
-        are selected on the halves that do not select the column, and not on the
-        others. The second array has their correlations with the column.
+        The rivals are the most similar candidate, and
+        the candidates that are mostly selected on the
+        halves of the queries that do not select
+        ``column``, and not on the other halves. The
+        result of the generator is the columns of the
+        rivals, and their correlations with ``column``.
         """
         candidates = yield from self._candidate_columns()
 
@@ -736,7 +750,7 @@ class _Evidence:
     def _best_without(
         self, column: int, rest: tuple[int, ...]
     ) -> Waiting[tuple[int, ...]]:
-        """Return the best set of k - 1 features without a column, or ``rest``.
+        """Return the columns of the best set of k - 1 features without a column, or ``rest``.
 
         ``rest``, the selection without the column, is returned if the best set
         is unknown or would take long to find, and with groups, where no set
@@ -849,7 +863,8 @@ def _difference(
 def _sized(estimator: Selector, n_features: int) -> Any:
     """Return a copy of the method that selects ``n_features`` features.
 
-    A method that does not select step by step is only copied.
+    A method that does not select step by step is copied
+    with its own number of features.
     """
     parameters = estimator.get_params(deep=False)
     if isinstance(estimator, GrowingSelector):

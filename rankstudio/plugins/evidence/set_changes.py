@@ -107,8 +107,9 @@ def changes_of(
 ) -> SetChanges:
     """Compute the left-out error of a set after each change by one feature.
 
-    ``data`` are grouped by query, ``features`` are the 0-based columns of the
-    set, and the estimator has λ and the loss.
+    ``data`` are grouped by query, ``features`` are the
+    0-based columns of the set, and ``estimator`` has λ
+    and the loss of the left-out error.
     """
     rows = training_data(data)
     return exchanged_changes(exact_exchange(estimator, rows, _PURPOSE), rows, features)

@@ -47,8 +47,9 @@ class ShapleyShares:
     in_order : ndarray of shape (k,)
         Gain of each feature in the given order.
     gain : float
-        Left-out gain of the model over the empty one; both kinds of gains sum
-        to it.
+        Left-out gain of the model over a model without
+        features: the sum of ``values``, and of
+        ``in_order``.
     """
 
     features: tuple[int, ...]
@@ -162,9 +163,10 @@ def exchanged_shares(
 def _columns_of_subset(
     estimator: LinearRanker, data: TrainingData, features: Sequence[int] | None
 ) -> tuple[int, ...]:
-    """Return the columns of the set as a tuple; ParameterError unless they are valid.
+    """Return the columns of a set as a tuple; raise ParameterError unless the columns are valid.
 
-    Without ``features``, they are those that the estimator selects.
+    ``features`` are the columns. If ``features`` is
+    None, the estimator selects the columns.
     """
     n = data.X.shape[1]
     if features is None and not estimator.entry.selects:
@@ -178,8 +180,10 @@ def _columns_of_subset(
 def _errors_of_subsets(search: FloatingSearch, k: int) -> Waiting[Floats]:
     """Return the leave-query-out error of each subset of k columns, shape (2^k,).
 
-    The bits of a subset's index are its columns. ``search`` can move to a
-    subset and then give its error, and that with each further column.
+    The bits of a subset's index are its columns.
+    ``search`` can move to a subset, and then gives the
+    error of the subset, and the error with each further
+    column.
     """
     errors = np.empty(1 << k)
     errors[0] = search.criterion()

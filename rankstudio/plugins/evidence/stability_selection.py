@@ -56,8 +56,9 @@ class StabilitySelection:
     counts : ndarray of shape (k, n)
         Number of halves that select each feature within 1, 2, … k steps.
     places : ndarray of shape (N, n)
-        Position at which each of the N halves selects each feature, from 1; 0
-        for not selected.
+        Step at which each of the N halves selects each
+        feature, from 1; 0 if the feature is not
+        selected.
     n_candidates : int
         Number of features that vary within some query, p; other features cannot
         change a ranking.
@@ -105,14 +106,16 @@ class StabilitySelection:
     def stable(
         self, threshold: float = 0.75, *, n_features: int | None = None
     ) -> tuple[int, ...]:
-        """Return the 0-based columns with a probability of at least a threshold, most probable first.
+        """Return the 0-based columns that at least a share of the halves selects, most frequent first.
 
         Parameters
         ----------
         threshold : float, default 0.75
-            τ, greater than 0.5, at most 1.
+            τ, the least share of the halves; greater
+            than 0.5, at most 1.
         n_features : int, optional
-            Number of steps; k by default.
+            Number of steps within which a half selects
+            a feature; k by default.
         """
         counts = self.counts[self._row_index(n_features)]
         order = np.argsort(-counts, kind="stable")
@@ -154,7 +157,9 @@ class StabilitySelection:
     def _row_index(self, n_features: int | None) -> int:
         """Return the row of ``counts`` for a number of steps.
 
-        The number is None for all steps.
+        ``n_features`` is the number of steps; None for
+        all steps. Raise ParameterError for a number
+        that the paths do not have.
         """
         k = self.counts.shape[0]
         return (
@@ -363,9 +368,11 @@ Path = Sequence[tuple[int, ...]]
 
 @dataclass(frozen=True)
 class _Halves:
-    """The halves from which paths are still to be learned, given by their numbers.
+    """The halves of the queries from which paths of features are still to be learned.
 
-    They consist of queries, or of documents if these are one ranking.
+    Halves are given by their numbers. They consist of
+    queries, or of documents if the documents are one
+    ranking.
     """
 
     n_units: int
@@ -385,7 +392,7 @@ class _Halves:
 def without_paths(
     estimator: Selector, informative: Bools, seed: int
 ) -> StabilitySelection:
-    """Return a result without any half, to which the halves' paths can be added.
+    """Return a stability selection without any half, to which the halves' paths can be added.
 
     Parameters
     ----------
@@ -405,10 +412,11 @@ def without_paths(
 def with_paths(
     stability: StabilitySelection, paths: Sequence[Path]
 ) -> StabilitySelection:
-    """Return the result extended by the paths of further halves.
+    """Return a stability selection extended by the paths of further halves.
 
-    A path has the features after 1, 2, ... steps. After the end of a path that
-    ended early, its last features count for the remaining steps.
+    A path has the selected features after 1, 2, ...
+    steps. After the end of a path that ended early, its
+    last features count for the remaining steps.
     """
     counts = stability.counts.copy()  # (steps, n)
 
@@ -467,9 +475,11 @@ def _summed_paths(
 def _learned_paths(
     estimator: Selector, data: TrainingData, halves: _Halves
 ) -> Iterator[list[Path] | WorkProgress]:
-    """Yield the paths of any method on some halves, one at a time.
+    """Yield the paths of selected features of any method on some halves, one at a time.
 
-    The method's progress is yielded in between.
+    A path has the selected features after 1, 2, ...
+    steps. The method is trained on each half, and its
+    progress is yielded in between.
     """
     for number in halves.numbers:
         half = halves.taken(data, number)
@@ -479,7 +489,7 @@ def _learned_paths(
 
 
 def path_of_steps(estimator: Selector, steps: list[Step]) -> Path:
-    """Return the features after each step.
+    """Return the path of a fitted method: the selected features after each step.
 
     A method that does not add features step by step has one model: its features
     are ordered by absolute weight, and the first 1, 2, … of them stand for the

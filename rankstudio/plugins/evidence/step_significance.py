@@ -41,7 +41,7 @@ class StepSignificance:
         Reduction by the best feature at each step, with each of N permutations
         of the residuals.
     empty : float
-        Error of the empty model.
+        Leave-query-out error of the model without features.
     """
 
     selected: tuple[int, ...]
@@ -59,9 +59,11 @@ class StepSignificance:
     def n_steps(self, level: float = 0.1) -> int:
         """Return the number of steps before the stop, by ForwardStop (G'Sell et al. 2016).
 
-        It is the largest number of first steps for which the mean of -log(1 -
-        p) is at most the level. If the p values are independent, the expected
-        share of useless steps among them is at most the level.
+        The number is the largest number of first steps
+        for which the mean of -log(1 - p) is at most the
+        level, for their p values p. If the p values are
+        independent, the expected share of useless steps
+        among these steps is at most the level.
 
         Parameters
         ----------
@@ -74,8 +76,10 @@ class StepSignificance:
 def forward_stop(p_values: ArrayLike, level: float) -> int:
     """Return the number of first hypotheses that ForwardStop rejects (G'Sell et al. 2016).
 
-    It is the largest k for which the mean of -log(1 - p_i) over i <= k is at
-    most the level, or 0.
+    ``p_values`` are those of the hypotheses, in order.
+    The number is the largest k for which the mean of
+    -log(1 - p_i) over i <= k is at most the level, or
+    0.
 
     Examples
     --------
@@ -172,7 +176,7 @@ def significance_steps(
     Yields
     ------
     PartialResult
-        :class:`StepSignificance` with fewer permutations.
+        :class:`StepSignificance` of the permutations so far.
 
     Returns
     -------

@@ -125,8 +125,10 @@ def validity_result(
 def _shared(work: Waiting[Any], first: float, n_folds: int) -> Waiting[Any]:
     """Yield the progress of work on one of several folds, and return its result.
 
-    The work is one of two on each fold, so that it counts as half a fold.
-    ``first`` is the number of folds, in halves, whose work is done before.
+    Each of ``n_folds`` folds has two works, so that
+    ``work`` counts as half a fold. ``first`` is the
+    number of folds, in halves, whose work is done
+    before.
     """
     while True:
         try:
@@ -156,11 +158,12 @@ def _fold_of(data: FoldedDataset, number: int) -> Fold:
 def _fold_model(
     run: RunResult, result: FoldResult, fold: Fold, base: Base
 ) -> Waiting[_FoldModel]:
-    """Return the model of a fold with its features in order; yield progress of the ordering.
+    """Return the model of a run's fold with its features in order; yield progress of the ordering.
 
-    ``base`` is the value of masked features: "mean", that over the training
-    documents, or "zero". A model that was not learned from features is a
-    PlanError.
+    ``base`` is the value of masked features: "mean",
+    that over the training documents, or "zero". Raise
+    PlanError for a model that was not learned from
+    features.
     """
     step = result.chosen.step
     if not step.learned or not step.selected:
@@ -187,8 +190,9 @@ def _fold_model(
 def _positions(model: MaskedModel, ids: Sequence[int]) -> tuple[int, ...]:
     """Return the positions of features among the features of the model.
 
-    ``ids`` are those of the features. Features that the model does not use are
-    left out; an id that the data do not have is a ParameterError.
+    ``ids`` are those of the features. Features that the
+    model does not use are left out. Raise
+    ParameterError for an id that the data do not have.
     """
     known_ids = model.documents.feature_ids.tolist()
     for feature in ids:
@@ -215,7 +219,8 @@ def _unused_features(
 def _sizes(models: Sequence[_FoldModel], keep: int | None) -> list[int]:
     """Return the numbers of features to keep, up to that of the smallest model.
 
-    It is only ``keep`` if that is not None; otherwise each number, or a
+    The only number is ``keep``, unless ``keep`` is
+    None. Then the result has each number, or a
     selection of numbers if there are many.
     """
     n_features = min(len(model.order) for model in models)
@@ -232,7 +237,7 @@ def _means_table(
     features: Sequence[int],
     base: Base,
 ) -> AnalysisTable:
-    """Return the means of each set over the queries of all folds, with their intervals.
+    """Return the mean validity and completeness of each set over the queries of all folds, with intervals.
 
     A row is a set: ``features``, the ids to keep, or if that is empty, the
     first features of each model for each of ``sizes``.
@@ -268,7 +273,8 @@ def _means_table(
 def _size_text(models: Sequence[_FoldModel], size: int) -> str:
     """Return the number of features kept, as a text.
 
-    For a single fold it comes with the name of the last feature that is kept.
+    For a single fold, the text also has the name of the
+    last feature that is kept.
     """
     if len(models) > 1:
         return str(size)

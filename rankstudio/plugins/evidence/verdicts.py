@@ -39,7 +39,7 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class VerdictRules:
-    """Thresholds of all verdicts.
+    """The thresholds that decide the verdicts on selected features.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class VerdictRules:
 
 @dataclass(frozen=True)
 class Loss:
-    """Mean loss of a set of features without one of them, over queries.
+    """How much worse a set of features is without one of its features, as a mean over queries.
 
     Attributes
     ----------
@@ -88,7 +88,8 @@ class Loss:
         Measure with the feature minus the measure without it, reversed for
         errors: positive if the set is worse without it.
     low, high : float
-        Its 95 % interval, by the paired bootstrap over queries.
+        Bounds of the 95 % interval of the value, by the
+        paired bootstrap over queries.
     """
 
     value: float
@@ -103,7 +104,7 @@ class SetDifference:
     Attributes
     ----------
     features : tuple of int
-        0-based columns.
+        0-based columns of the set.
     difference : float
         Error of the set minus that of the other set, summed over queries.
     standard_error : float
@@ -120,9 +121,10 @@ class SetDifference:
         return not self.significant()
 
     def significant(self, n_tests: int = 1) -> bool:
-        """Return whether a paired test finds an excess of the error.
+        """Return whether a paired test over queries finds that the error of the set is higher.
 
-        Its level is 5 % divided by the number of tests (Bonferroni).
+        The level of the test is 5 % divided by
+        ``n_tests``, the number of tests (Bonferroni).
         """
         errors = max(NORMAL, NormalDist().inv_cdf(1 - 0.025 / n_tests))
         return self.difference > errors * self.standard_error
@@ -135,10 +137,11 @@ class Exchange:
     Attributes
     ----------
     column : int
-        The other feature.
+        0-based column of the other feature, which
+        replaces the selected one.
     correlation : float
-        Pearson's correlation between the two within queries; NaN for a constant
-        feature.
+        Pearson's correlation between the two features
+        within queries; NaN for a constant feature.
     result : SetDifference or None
         Difference of the resulting set from the best set; None if sets are not
         compared.
@@ -173,17 +176,21 @@ class FeatureEvidence:
     selected : bool
         Whether the feature is in the set.
     probability : float or None
-        Share of the halves on which it is among the first k.
+        Share of the halves of the queries on which the
+        feature is among the first k selected features.
     position : tuple of float or None
-        5, 50 and 95 % quantiles of its position on the paths of the halves; inf
-        for not selected.
+        5, 50 and 95 % quantiles of the step at which
+        the halves select the feature; inf for not
+        selected.
     share : float or None
-        Its Shapley share of the left-out gain of the set.
+        Shapley share of the feature in the left-out
+        gain of the set.
     loss : Loss or None
-        Loss of the set without it.
+        Loss of the set without the feature.
     n_deciding : int or None
-        Number of queries whose removal makes its step select another feature;
-        None if none were found.
+        Number of queries whose removal makes the
+        feature's step select another feature; None if
+        no such queries were found.
     substitute : int or None
         Column whose exact swap increases the left-out error least, or reduces
         it most.
@@ -191,16 +198,18 @@ class FeatureEvidence:
         Relative change of the left-out error by that swap; negative for an
         improvement.
     near_best_share : float or None
-        Share of the near-best sets of k features that contain it.
+        Share of the near-best sets of k features that
+        contain the feature.
     partner : int or None
         Column of an interchangeable feature.
     pair_probability : float or None
-        Share of the halves on which it or its partner is among the first k.
+        Share of the halves on which the feature or its
+        partner is among the first k.
     twin : Exchange or None
         The exchange of the two if they are twins.
     smaller : SetDifference or None
-        Set of k - 1 features without it that was compared with the best set of
-        k.
+        Set of k - 1 features without the feature,
+        compared with the best set of k features.
     by_chance : bool
         Whether the selection is so large that all features above the threshold
         may be there by chance.
@@ -359,7 +368,8 @@ def partner_of(
     is_selected : ndarray of shape (N, n), bool
         Whether each of N halves selects each of n features among the first k.
     exchanges : sequence of Exchange
-        Sets with other features in its place.
+        Sets with other features in place of the
+        selected feature.
     rules : VerdictRules
     n_tests : int
         Number of selected features that are compared with others. The tests of

@@ -42,9 +42,12 @@ int main(int argc, char **argv)
 
 
 def write(function: ScoreFunction) -> Files:
-    """Return the source of the function ``double NAME(const double *x)``, in C89.
+    """Return a model's score function in C89, ``double NAME(const double *x)``, as a file.
 
-    The only file has the key "", the ending of its name after the stem.
+    ``x`` has the inputs of the model, in order.
+    The result is a dict of files by the ending
+    of the name; the only file has the ending
+    "".
     """
     # The comment says what the function computes, and which feature each value
     # of x is. `comment_text` removes what would end a comment of C.
@@ -106,8 +109,10 @@ def _branches(node: Node, indent: str) -> list[str]:
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents with the function in a file, compiled by an installed C compiler.
 
-    The scores have the shape (m,) for m documents. They verify the file, which
-    is why only the name of the function is taken from the model. Without a
+    The scores have the shape (m,) for m
+    documents. They verify the file, which is
+    why only the name of the function is taken
+    from the model ``function``. Without a
     compiler, OutputError is raised.
     """
     compiler = next((path for name in COMPILERS if (path := shutil.which(name))), None)

@@ -27,9 +27,10 @@ _DEFAULT_LEFT = (
 
 
 def write(function: ScoreFunction) -> Files:
-    """Return the text for ``lightgbm.Booster(model_file=…)``.
+    """Return a model as the text of a file for ``lightgbm.Booster(model_file=…)``.
 
-    Its columns are the inputs, in order.
+    The columns that the booster takes are the
+    inputs of the model, in order.
 
     LightGBM needs at least two features, so unused features are added to fewer
     inputs. The only file has the key "", the ending of its name after the stem.
@@ -50,7 +51,7 @@ def write(function: ScoreFunction) -> Files:
 
 
 def _tree(tree: ScoreTree) -> str:
-    """Return the text of a tree, without its first line.
+    """Return the text of a tree in LightGBM's format, without its first line.
 
     A split of a tree is a column, a threshold, and the children below and above
     it. The gains of the splits are unknown and written as 0.
@@ -69,9 +70,10 @@ def _tree(tree: ScoreTree) -> str:
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents with LightGBM itself.
+    """Score documents with LightGBM itself, by the model in a file.
 
-    The scores have the shape (m,).
+    The scores have the shape (m,) for m
+    documents. They verify the file.
     """
     trees = checked_trees(files[""].decode(), len(function.inputs))
     return tree_scores(trees, documents.X[:, list(trees.columns)])

@@ -30,7 +30,7 @@ _NO_TRANSFORM = 0
 
 
 def write(function: ScoreFunction) -> Files:
-    """Return a graph that computes ``score`` (m, 1) from ``X`` (m, k).
+    """Return a model as an ONNX file, a graph that computes ``score`` (m, 1) from ``X`` (m, k).
 
     The columns of ``X``, for m documents, are the k inputs of the model. The
     only file has the key "", the ending of its name after the stem.
@@ -103,7 +103,8 @@ def write(function: ScoreFunction) -> Files:
 def _tree_attributes(function: ScoreFunction) -> dict[str, Any]:
     """Return the attributes of the operator TreeEnsemble.
 
-    They are the splits of all trees in lists, and the leaves.
+    The attributes are the splits of all trees
+    in lists, and the leaves.
 
     The operator needs a split in every tree, so a tree of one leaf becomes a
     split with this leaf on both sides.
@@ -154,9 +155,10 @@ def _tree_attributes(function: ScoreFunction) -> dict[str, Any]:
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents with the graph in a file by ONNX Runtime.
+    """Score documents by ONNX Runtime, with the graph that ``write`` made.
 
-    It runs on one thread. The scores have the shape (m,) for m documents.
+    ONNX Runtime uses one thread. The scores
+    have the shape (m,) for m documents.
 
     Raises
     ------

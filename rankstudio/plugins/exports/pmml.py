@@ -25,7 +25,7 @@ _NAMESPACE = "http://www.dmg.org/PMML-4_4"
 
 
 def write(function: ScoreFunction) -> Files:
-    """Return the XML document; its fields are named after the features.
+    """Return a model as an XML document of PMML; its fields are named after the features.
 
     The only file has the key "", the ending of its name after the stem.
     """
@@ -83,7 +83,9 @@ def write(function: ScoreFunction) -> Files:
 def _schema(model: Element, function: ScoreFunction) -> None:
     """Add the input fields and the output to a model's element.
 
-    The output is the predicted score.
+    The output is the predicted score. ``model``
+    is the XML element, which is changed, and
+    ``function`` the model.
     """
     schema = SubElement(model, "MiningSchema")
     for feature in function.inputs:
@@ -97,7 +99,9 @@ def _schema(model: Element, function: ScoreFunction) -> None:
 def _tree(segment: Element, tree: ScoreTree, function: ScoreFunction) -> None:
     """Add the model of a tree to the element of a segment.
 
-    Its fields are the inputs that it splits on.
+    The XML element ``segment`` is changed. The
+    fields of the new model are the inputs of
+    ``function`` that the tree splits on.
     """
     model = SubElement(
         segment,
@@ -117,9 +121,10 @@ def _tree(segment: Element, tree: ScoreTree, function: ScoreFunction) -> None:
 
 
 def _grow(parent: Element, node: Node, names: list[str]) -> None:
-    """Add the contents of a node to its element.
+    """Add the contents of a node of a tree to the node's XML element.
 
-    The element already has the predicate of the node.
+    ``parent`` is the element, which already has
+    the predicate of the node.
 
     A leaf has a score; a split has two child elements, the first for values up
     to the threshold. ``names`` are the fields of the inputs, by position.
@@ -143,8 +148,10 @@ def _grow(parent: Element, node: Node, names: list[str]) -> None:
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents with the XML document in a file, in double precision.
 
-    The scores have the shape (m,) for m documents. A table of coefficients is a
-    weighted sum; without one, the document has trees.
+    The scores have the shape (m,) for m
+    documents. An XML document with a table of
+    coefficients is a weighted sum; without such
+    a table, it has trees.
     """
     root = ElementTree.fromstring(files[""])
     columns = function.columns
@@ -164,11 +171,14 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
 
 
 def _node(element: Element, columns: dict[str, int]) -> Node:
-    """Return the node of an XML element.
+    """Return the node of a tree in an XML element.
 
-    It is the value of a leaf, or a split with its two children. A split is the
-    column of a field, a threshold, and the nodes for values up to it and above.
-    ``columns`` has the columns by the names of fields.
+    A node is the value of a leaf, or a split
+    with its two children. A split is the column
+    of a field, a threshold, and the nodes for
+    values up to the threshold and above it.
+    ``columns`` has the columns by the names of
+    fields.
     """
     children = element.findall(f"{{{_NAMESPACE}}}Node")
     if not children:

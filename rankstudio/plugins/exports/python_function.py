@@ -74,11 +74,13 @@ def scores(documents):
 
 
 def write(function: ScoreFunction) -> Files:
-    """Return the text of the module.
+    """Return a model as the text of a Python module.
 
-    It begins with the numbers of the model as dicts and lists. The functions
-    that use them follow. The only file has the key "", the ending of its name
-    after the stem.
+    The module begins with the numbers of the
+    model as dicts and lists. The functions that
+    use these numbers follow. The only file has
+    the key "", the ending of its name after the
+    stem.
     """
     ids = [feature.id for feature in function.inputs]
 
@@ -109,9 +111,10 @@ def write(function: ScoreFunction) -> Files:
 
 
 def _tree_lines(function: ScoreFunction, ids: list[int]) -> list[str]:
-    """Return the lines with the trees of a model.
+    """Return the lines of Python with the trees of a model.
 
-    Before them are the lines with the new features that they split on.
+    Before the trees are the lines with the new
+    features on which the trees split.
 
     ``ids`` are those of the model's inputs, by position. New features are sums
     of features.
@@ -155,7 +158,7 @@ def _tree_lines(function: ScoreFunction, ids: list[int]) -> list[str]:
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents by running the module in a separate process.
+    """Score documents by running the module that ``write`` made in a separate process.
 
     The scores have the shape (m,) for m documents. The process has a limit of
     memory and time. Nothing is imported into this process, as names in a model

@@ -22,7 +22,7 @@ from rankstudio.engine.support.escaping import comment_text
 
 
 def write(function: ScoreFunction) -> Files:
-    """Return the expression in standard SQL.
+    """Return a model's score as an expression in standard SQL.
 
     The columns are named after the features. The only file has the key "", the
     ending of its name after the stem.
@@ -55,14 +55,15 @@ def write(function: ScoreFunction) -> Files:
 def _number(value: float) -> str:
     """Return a number as an SQL literal with an exponent.
 
-    The exponent makes its type double precision.
+    The exponent makes the literal's type double
+    precision.
     """
     text = repr(value)
     return text if "e" in text else f"{text}e0"
 
 
 def _case(node: Node, names: list[str]) -> str:
-    """Return the SQL expression of a node, and of the nodes below it.
+    """Return the SQL expression of a node of a tree, with the nodes below it.
 
     A leaf is a number.
     A split is CASE WHEN … THEN … ELSE … END.

@@ -114,17 +114,20 @@ def read(
 
 
 def _centred(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:
-    """Return the function as it is, and one with scores around 0.
+    """Return a score function as it is, and one with scores around 0.
 
-    Around 0, 8 digits distinguish more scores.
+    ``ranges`` are those of the values of the
+    inputs in the data. Around 0, the 8 digits
+    that the program prints distinguish more
+    scores.
     """
     return function, centred(function, ranges)
 
 
 def _scaled(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:
-    """Return the function as it is, and one that is shifted and scaled.
+    """Return a score function as it is, and one that is shifted and scaled.
 
-    Both have the same ranking.
+    Both functions give the same ranking.
 
     With the scale, the 8 decimals that the program prints show most digits of
     the scores. ``ranges`` are those of the values of the inputs in the data.

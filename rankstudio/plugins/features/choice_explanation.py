@@ -33,12 +33,13 @@ from rankstudio.engine.support.number_format import (
 
 @dataclass(frozen=True, eq=False)
 class Alternative:
-    """Another path of the same run.
+    """A path of a run to compare with: other parameters, or another fold.
 
     Attributes
     ----------
     label : str
-        Value of the parameter, such as "2⁸", or number of the fold, such as "2".
+        Value of the parameter in which the path differs, such as "2⁸", or
+        number of its fold, such as "2".
     path : PathResult
     """
 
@@ -48,7 +49,7 @@ class Alternative:
 
 @dataclass(frozen=True, eq=False)
 class ChoiceContext:
-    """Data to explain the selection of a feature.
+    """The facts that explain why a method selected a feature or did not.
 
     Attributes
     ----------
@@ -302,9 +303,10 @@ def _reason_without_use(context: ChoiceContext, margin: Margin, rival: int) -> s
 
 
 def _effect_sentence(score: CandidateScore, value: float) -> str:
-    """Describe the effect of a feature with a score.
+    """Return a sentence on the effect of adding a feature, by its score ``value``.
 
-    An example is "Lowered the leave-query-out error per document by 2.5.".
+    ``score`` is the kind of score. An example is "Lowered the leave-query-out
+    error per document by 2.5.".
     """
     # A score that is no reduction of the criterion is given by its own name.
     if score.source is ScoreSource.CRITERION:
@@ -350,10 +352,11 @@ def _drop_sentence(context: ChoiceContext, margin: Margin, rival: int) -> str:
 
 
 def _first_rank_sentence(context: ChoiceContext, feature: int, step_number: int) -> str:
-    """Return the sentence on a feature's rank at the first step.
+    """Return the sentence on a feature's rank among the candidates at the first step of the selection.
 
-    It is "" if the feature was selected there, or was no candidate.
-    ``step_number`` is that of the step at which it was selected.
+    The sentence is "" if the feature was selected at the first step, or was no
+    candidate. ``step_number`` is that of the step at which the feature was
+    selected.
     """
     # scores of all features at the first step; NaN for those
     # that are no candidates
@@ -386,9 +389,9 @@ def _closest_step_sentence(
 ) -> str:
     """Return the sentence on the step at which a feature came closest to being selected.
 
-    Steps after the chosen model do not count. The feature that was selected
-    there is named, with its correlation if ``correlations``, of shape (n, n),
-    are there.
+    Steps after the chosen model do not count. The sentence names the feature
+    that was selected at the closest step. It also has the correlation of the
+    two if ``correlations``, of shape (n, n), are given.
     """
     path = context.path
     score = context.score
@@ -462,9 +465,10 @@ def _displacement_sentence(
 ) -> str:
     """Return the sentence on the selection that lowered a feature's score most.
 
-    It is "" for a fall of less than a tenth, or if the method selects the
-    feature with the least score. ``correlations`` has the shape (n, n), or is
-    None.
+    When a similar feature is selected, the score of ``feature`` falls. The
+    sentence is "" for a fall of less than a tenth, or if the method selects the
+    feature with the least score. ``correlations`` of the features has the shape
+    (n, n), or is None.
     """
     path = context.path
     score = context.score
@@ -502,7 +506,8 @@ def _similarity_sentence(
 ) -> str:
     """Return the sentence on the model's feature that is most similar to a feature.
 
-    The result is "" if an earlier sentence names that feature.
+    The result is "" if one of the earlier ``sentences`` names the similar
+    feature, or without ``correlations``.
     """
     model = [f for f in context.path.steps[context.position].selected if f != feature]
     if correlations is None or not model:
@@ -521,7 +526,7 @@ def _similarity_sentence(
 def _weight_explanation(
     context: ChoiceContext, feature: int, in_model: bool
 ) -> tuple[str, list[str]]:
-    """Explain a feature of a model that weighs all features at once.
+    """Explain the weight of a feature in a model that weighs all features at once.
 
     Return a title and sentences. ``in_model`` says whether the feature has a
     weight in the chosen model.
@@ -639,12 +644,12 @@ def _other_template(kind: str, in_model: bool) -> str:
 
 
 def _same_template(kind: str, in_model: bool) -> str:
-    """Return the template of the sentence on equal outcomes.
+    """Return the template of the sentence that a feature's outcome is the same on every path.
 
-    They are the same on every path of the run. ``kind`` is that of the chosen
-    model: "model" for one that weighs all features, "several" or "one" for a
-    selection of several features or of one. ``in_model`` says whether it has
-    the feature.
+    The outcome is that the model has or lacks the feature. ``kind`` is that of
+    the chosen model: "model" for one that weighs all features, "several" or
+    "one" for a selection of several features or of one. ``in_model`` says
+    whether it has the feature.
     """
     if kind == "model":
         return (
@@ -673,11 +678,13 @@ def _comparable_model(path: PathResult, context: ChoiceContext) -> tuple[int, ..
 def _state_labels(
     axis: str, states: Sequence[tuple[str, bool]], wanted_state: bool
 ) -> str:
-    """Return the text on the ordered labels that have a state: "with λ = 2⁸ to 2¹⁵", "in fold 2 or 4".
+    """Return a text on the parameters or folds with a state: "with λ = 2⁸ to 2¹⁵", "in fold 2 or 4".
 
-    ``axis`` is the name of the parameter, "fold", or "combination" for several
-    parameters, whose labels are only counted. Successive labels are joined to a
-    range. The text is "" if no label has the state.
+    ``states`` has the ordered labels of parameters or folds, each with its
+    state. Labels with ``wanted_state`` are named. ``axis`` is the name of the
+    parameter, "fold", or "combination" for several parameters, whose labels are
+    only counted. Successive labels are joined to a range. The text is "" if no
+    label has the state.
     """
     if axis == "combination":
         count = sum(state is wanted_state for _, state in states)
@@ -711,7 +718,7 @@ def _label_range(labels: Sequence[str]) -> str:
 
 
 def _rank_text(score: CandidateScore, values: Floats, feature: int) -> str:
-    """Return a feature's rank among the candidates: "9th of 46".
+    """Return a feature's rank among the candidates by their scores, as a text: "9th of 46".
 
     ``values`` are the scores of the n features, NaN for those that are no
     candidates. Features with equal scores have the same rank.

@@ -116,11 +116,11 @@ def compared_densities(
 
 
 def neighbour_on_path(path: PathResult, column: int) -> int | None:
-    """Return the column of the feature with which the one in ``column`` is compared by default.
+    """Return the column of the feature with which the feature in ``column`` is compared by default.
 
-    It is the feature selected next; for the last one, the feature selected
-    before it; and for a feature that was not selected, the last one. None
-    without another feature.
+    This is the feature of ``path`` that is selected next. For the last feature,
+    it is the feature selected before it. For a feature that was not selected,
+    it is the last selected one. The result is None without another feature.
     """
     order = path.steps[-1].selected
     if column not in order:
@@ -134,7 +134,7 @@ def neighbour_on_path(path: PathResult, column: int) -> int | None:
 def _grid_and_densities(
     compared: GradeDensities, y: Floats
 ) -> tuple[Floats, tuple[ClassDensity, ...]]:
-    """Return the grid, at most 512 of the P compared values, and the densities of the classes on it.
+    """Return a grid of at most 512 compared values, and the densities of the relevance classes on the grid.
 
     Zeros are separate if there are many: then they are not on the grid, and
     each class has their share of its density. Both results are empty for fewer

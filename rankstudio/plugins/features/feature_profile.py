@@ -99,7 +99,8 @@ class FeatureProfile:
         Grid from the smallest to the largest value, without zeros if they are
         separate; of size 0 if all values are equal.
     classes : tuple of ClassDensity
-        Densities by ascending relevance; empty if all values are equal.
+        Density of the feature in each relevance class, by ascending relevance;
+        empty if all values are equal.
     constant : bool
         Whether the feature is constant within every query, so that it cannot
         change any ranking.
@@ -113,18 +114,20 @@ class FeatureProfile:
     closest_id : int or None
         Feature with the largest absolute correlation; None if none is defined.
     closest_name : str
-        Its name, or "".
+        Name of this feature; "" without one.
     correlation : float
-        Pearson's correlation of the query-centred columns; NaN if undefined.
+        Pearson's correlation of the two features within queries; NaN if
+        undefined.
     parts : Mapping of str to Mapping of str to float
         Measures of the feature alone by part: "train", and "validation" and
         "test" if they exist; all in the direction that is better on the
         training part.
     with_selected : tuple of SelectedCorrelation
-        Correlations in order of selection, without the feature itself.
+        Correlations with the features of a model in order of selection, without
+        the feature itself.
     explained : float
-        R²: share of its variance within queries explained by a linear function
-        of these; NaN without any.
+        R²: share of the feature's variance within queries that a linear
+        function of the model's features explains; NaN without such features.
     importance : tuple of float
         Importance s of the feature and of its negative, by which the method
         penalises its weight; () if the method uses none.
@@ -153,11 +156,11 @@ class FeatureProfile:
     def penalised(
         self, penalties: FeaturePenalties, bounds: FSMRankBounds | None = None
     ) -> FeatureProfile:
-        """Return the profile with importance, bounds, and similarity to the features of `with_selected`.
+        """Return the profile completed by importance, bounds, and similarity to the features of a model.
 
-        `with_selected` has the correlations with the other features of a model.
-        ``penalties`` are those of this feature alone, in row 0, against these
-        features, in its columns.
+        The profile's `with_selected` has the correlations with the other
+        features of the model. ``penalties`` have the profile's feature in row
+        0, and the other features in their columns.
         """
         # The importance has two numbers: that of the feature, and that of its
         # negative (small values first).
@@ -249,8 +252,8 @@ class Inspector:
     def correlations(self) -> Any:
         """Pearson's correlations of the query-centred columns, shape (n, n); 0 for a constant feature.
 
-        Correlations of sparse features are not an array, but are computed when
-        they are indexed.
+        The result for sparse features is no array: its values are computed when
+        it is indexed.
         """
         data = self.dataset
         if isinstance(data.X, SparseRows):
@@ -279,7 +282,7 @@ class Inspector:
     def clusters(self) -> Clusters:
         """Clusters of the features by their correlations.
 
-        Sparse features have none.
+        Only dense features have clusters: their correlations must be an array.
         """
         correlations = self.correlations
         assert not isinstance(correlations, SparseCorrelations)
@@ -300,9 +303,10 @@ class Inspector:
 
     @cached_property
     def _classes(self) -> list[tuple[str, Bools]]:
-        """The relevance classes, at most five.
+        """The classes of documents by relevance, at most five.
 
-        Each has the text of its label, and a mask of its documents, of shape (m,).
+        A class is the text of its label, and a mask of its documents, of shape
+        (m,).
         """
         y = self.dataset.y
         labels = np.unique(y)
@@ -358,7 +362,7 @@ class Inspector:
     def _explained_share(self, column: int, other_columns: Sequence[int]) -> float:
         """Return R², the share of a column's variance that other columns explain.
 
-        All columns are centred within queries. It is NaN without other columns,
+        All columns are centred within queries. R² is NaN without other columns,
         or for a constant column.
         """
         if not other_columns or self.correlations[column, column] == 0:
@@ -415,7 +419,7 @@ class Inspector:
         return grid, tuple(classes)
 
     def _measures_alone(self, values: Floats) -> tuple[dict[str, float], bool]:
-        """Return the measures of ranking by one feature in its better direction.
+        """Return the measures of ranking by one feature in its better direction, from its ``values`` (m,).
 
         The second result says whether that direction puts small values first.
         It is False for a feature that is equally good in both directions.
@@ -433,7 +437,8 @@ class Inspector:
     def _most_correlated(self, column: int) -> tuple[int | None, float]:
         """Return the column with the largest absolute correlation to a column, and this correlation.
 
-        Without any correlation other than 0, return None and NaN.
+        Columns are 0-based. Without any correlation other than 0, return None
+        and NaN.
         """
         # The correlation with itself does not count.
         row = self.correlations[column].copy()

@@ -35,8 +35,8 @@ _MAX_NAMED_FEATURES = 6
 def substitute_blocks(source: ReportSource) -> Iterator[Paragraph | TextTable]:
     """Yield substitutes for the features of the best run on each dataset, in its first fold.
 
-    Runs that can be ranked together are in one group; of each dataset, the
-    first group counts.
+    Runs that can be ranked together are in one group. The best run of a dataset
+    is that of its first group.
     """
     for group in (group for group in source.groups if group.position == 1):
         selecting = [
@@ -92,11 +92,12 @@ def _substitutes_section(run: ReportedRun) -> Iterator[Paragraph | TextTable]:
 def _group_paragraphs(
     run: ReportedRun, model_substitutes: Substitutes
 ) -> Iterator[Paragraph | TextTable]:
-    """Yield the table of similar features, and paragraphs below it.
+    """Yield the table of features similar to those of a run's model, and paragraphs below it.
 
-    These have the features without similar ones, and the three best swaps. A
-    group is a cluster of similar features with at least one in the model. A
-    swap replaces a feature of the model by another one, or leaves it out.
+    The paragraphs have the features without similar ones, and the three best
+    swaps. A group is a cluster of similar features with at least one in the
+    model. A swap replaces a feature of the model by another one, or leaves it
+    out.
     """
     names = run.result.feature_names
     similar = [
@@ -151,7 +152,7 @@ def _group_paragraphs(
 def _group_swap_table(run: ReportedRun, model_substitutes: Substitutes) -> TextTable:
     """Return the table of swaps of whole groups of features.
 
-    Those that lower the criterion most come first.
+    Swaps that lower the criterion most come first.
     """
     names = run.result.feature_names
     group_of = group_names(feature_groups_of(run.plan))
@@ -160,7 +161,8 @@ def _group_swap_table(run: ReportedRun, model_substitutes: Substitutes) -> TextT
     def candidate_text(columns: Sequence[int]) -> str:
         """Return a group's name with its features, or the name of a single feature.
 
-        ``columns`` are those of one candidate, a group or a feature by itself.
+        ``columns`` are the 0-based columns of one candidate: a group, or a
+        feature by itself.
         """
         members = listed(names[column] for column in columns)
         group = group_of.get(ids[columns[0]], "")
@@ -199,8 +201,8 @@ def _group_row(
 ) -> tuple[str, ...]:
     """Return the table row of a group of similar features.
 
-    It has the best swap of the group and the change by it. ``with_change`` adds
-    the column of the change of the criterion.
+    The row has the features by their ``names``, and the best swap of the group.
+    ``with_change`` adds the change of the criterion by the swap.
     """
     chosen = listed(names[column] for column in group.selected)
     named_others = [names[column] for column in group.others[:_MAX_NAMED_FEATURES]]

@@ -55,7 +55,8 @@ class Swap:
     added : int or None
         Column of the other feature; None for a removal.
     correlation : float
-        Pearson's correlation between them within queries; NaN for a removal.
+        Pearson's correlation between the two features within queries; NaN for a
+        removal.
     change : float
         Change of the criterion, comparable between folds (per document); NaN if
         not computed.
@@ -86,7 +87,7 @@ class GroupSwap:
 
 @dataclass(frozen=True)
 class SubstituteGroup:
-    """A cluster that contains a selected feature.
+    """A cluster of similar features that contains a selected feature.
 
     Attributes
     ----------
@@ -117,7 +118,7 @@ class Substitutes:
     columns : tuple of int of length s
         Features shown on the map, sorted by cluster: all, or those near the selection.
     correlations : ndarray of shape (s, s)
-        Pearson's correlations between them, within queries.
+        Pearson's correlations between the shown features, within queries.
     selected : tuple of int
         Columns of the model, in the order of selection.
     groups : tuple of SubstituteGroup
@@ -247,7 +248,7 @@ def substitutes(
 def _shown_columns(
     correlations: Floats, clusters: Clusters, selected: Sequence[int]
 ) -> tuple[int, ...]:
-    """Return the columns to show: all, or the selected ones and the features most similar to them.
+    """Return the columns to show on a map: all, or the selected ones and the features most similar.
 
     The columns are in the order of the clusters, at most `MOST_SHOWN` of them.
     """
@@ -268,12 +269,12 @@ def _criterion_changes(
     clusters: Clusters,
     shown_columns: Sequence[int],
 ) -> tuple[Changes, str]:
-    """Return the change of the criterion by each swap and removal, and a reason.
+    """Return the change of the criterion by each swap and removal of a selected feature, and a reason.
 
-    The reason says why changes are not computed; it is "" if they are. Without
-    candidates there are no changes. The added features are all shown ones. If
-    these would take too long, they are only the shown ones in the clusters of
-    the selected features.
+    The reason says why changes are not computed; it is "" if changes are
+    computed. Without candidates there are no changes. The added features are
+    all shown features, or, if that would take too long, only those in the
+    clusters of the selected features.
     """
     model_columns = set(selected)
     in_same_clusters = {
@@ -320,7 +321,7 @@ def _group_swaps(
     groups: ColumnGroups,
     divisor: float,
 ) -> tuple[tuple[GroupSwap, ...], str]:
-    """Return the best swap of each candidate of the model, and the reason if swaps are not computed.
+    """Return the best swap of each candidate of the model for another, and the reason if none is computed.
 
     Only swaps in which at least one of the two candidates is a group are
     returned. A candidate is a group, or a feature by itself; ``divisor`` makes
@@ -429,9 +430,10 @@ def _best_swap(
         return None
 
     def change_and_similarity(added: int) -> tuple[float, float]:
-        """Return a sort key.
+        """Return the key that sorts features to add by how good a swap is.
 
-        The best change comes first, if changes count, then the greatest similarity.
+        ``added`` is the column of the feature. The best change comes first, if
+        changes count, then the greatest similarity to the removed feature.
         """
         change = changes.get((removed, added), float("inf")) if by_change else 0.0
         return change, -abs(correlations[removed, added])

@@ -92,7 +92,7 @@ def parsed_file(path: Path) -> ParsedModel | None:
     DatasetError
         If the model cannot be read.
     MissingExtraError
-        If its format needs a library that is not installed.
+        If the file's format needs a library that is not installed.
     """
     try:
         parsed = _parsed_file(path)
@@ -167,7 +167,7 @@ def _parsed_file(path: Path) -> ParsedModel | None:
 
 
 def _parsed_json(values: Any) -> ParsedModel | None:
-    """Return the model in the values of a JSON file, by the keys that its program writes.
+    """Return the model in the values of a JSON file, whose program is recognised by its keys.
 
     Return None for unknown contents, which may be one of RankStudio's own models.
     """
@@ -400,7 +400,7 @@ def _refuse_numbers(
 
 
 def _named_ids(dataset: FoldedDataset) -> dict[str, int]:
-    """Return the ids of the data's features by their possible names.
+    """Return the ids of the data's features by all names that a model may have for them.
 
     A feature may have the name in its data, the user's name for it, and the
     name in a feature set. Names with blanks are also there with underscores. A

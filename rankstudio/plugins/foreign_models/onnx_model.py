@@ -257,7 +257,7 @@ def _stage_after(
 
 
 def _cast(stage: _Stage, node: onnx.NodeProto, attributes: Mapping[str, Any]) -> _Stage:
-    """Return the stage after a change of precision, to single or double.
+    """Return the stage (the kind of values) after an operator that changes precision to single or double.
 
     RankStudio computes sums in doubles in any case, but thresholds of trees are
     compared with values as they are rounded in the graph. ``is_rounded`` of a
@@ -289,7 +289,7 @@ def _reshaped(
     attributes: Mapping[str, Any],
     arrays: list[np.ndarray[Any, Any]],
 ) -> _Stage:
-    """Return the stage after a change of shape.
+    """Return the stage (the kind of values) after an operator that changes the shape.
 
     The change may only turn a column of scores into a row, or a row into a column.
     """
@@ -483,9 +483,11 @@ def _checked_split(
 def _regressor_trees(
     stage: _Stage, node: onnx.NodeProto, values: Mapping[str, Any]
 ) -> tuple[ScoreTree, ...]:
-    """Return the trees of a ``TreeEnsembleRegressor``.
+    """Return the trees of the operator ``TreeEnsembleRegressor``, whose leaves add up to the score.
 
-    A node has the number of its tree and its own number in this tree.
+    ``stage`` is that before the operator, and ``values`` are the operator's
+    attributes. A node has the number of its tree and its own number in this
+    tree. Raise UnreadableModelError for anything unknown.
     """
     constants = _floats(node, values, "base_values", stage.dtype)
     _check_score(node, values, values.get("n_targets", 1), len(constants))
@@ -535,8 +537,8 @@ def _regressor_trees(
         """Return a node by its key, the numbers of tree and node: a split, or the value of a leaf.
 
         A split is a feature, a threshold, and the keys of the nodes for values
-        up to it and above it. Uses `nodes` and `leaves`, both by such keys, of
-        the function.
+        up to it and above it. ``nodes`` and ``leaves`` of the enclosing
+        function have both by such keys.
         """
         tree, _, feature, mode, true, false, value = nodes[key]
         if mode == "LEAF":
@@ -566,9 +568,11 @@ def _regressor_trees(
 def _ensemble_trees(
     stage: _Stage, node: onnx.NodeProto, values: Mapping[str, Any]
 ) -> tuple[ScoreTree, ...]:
-    """Return the trees of a ``TreeEnsemble``.
+    """Return the trees of the operator ``TreeEnsemble``, whose leaves add up to the score.
 
-    The operator has all splits in one array and all leaves in another.
+    ``stage`` is that before the operator, and ``values`` are the operator's
+    attributes: all splits in one array, and all leaves in another. Raise
+    UnreadableModelError for anything unknown.
     """
     _check_score(node, values, values.get("n_targets", 1), 0)
 
@@ -605,9 +609,11 @@ def _ensemble_trees(
         )
 
     def child_key(node_index: int, side: str) -> tuple[int, bool, str]:
-        """Return the key of the child of a split for a true or a false comparison.
+        """Return the key of the child of a split, for documents whose comparison is true or false.
 
-        ``side`` is "true" or "false"; the lists in `values` have the children.
+        ``node_index`` is that of the split, and ``side`` is "true" or "false".
+        The key has the index of the child, whether it is a leaf, and the side.
+        The lists in ``values`` of the enclosing function have the children.
         """
         index = int(values[f"nodes_{side}nodeids"][node_index])
         is_leaf = bool(values[f"nodes_{side}leafs"][node_index])

@@ -35,7 +35,7 @@ _MAX_BYTES = 1 << 31  # of a constant, as of a whole ONNX file
 
 @dataclass(frozen=True)
 class Operator:
-    """Description of an operator that can be read.
+    """The forms of an operator of ONNX that can be read.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ OPERATORS: Mapping[str, Operator] = {
 
 
 def of_file(text: str) -> str:
-    """Return a name from a file for a sentence.
+    """Return a name from a file, safe to use in a sentence.
 
     The name is on one line, and cut if it is long.
     """
@@ -176,9 +176,10 @@ def checked_operator(node: onnx.NodeProto, versions: Mapping[str, int]) -> str:
 
 
 def standard_name(domain: Any) -> str:
-    """Return the name of a domain.
+    """Return one name for a domain of ONNX operators.
 
-    The domain of the standard operators has two names, "" and "ai.onnx".
+    The domain of the standard operators has two names, "" and "ai.onnx", of
+    which one is returned. Other names stay.
     """
     return STANDARD if domain == "ai.onnx" else str(domain)
 
@@ -273,9 +274,9 @@ def array_of(tensor: onnx.TensorProto, folder: Path) -> np.ndarray[Any, Any]:
 
 
 def _n_bytes(text: str) -> int | None:
-    """Return the number of bytes that a text represents.
+    """Return the number of bytes that a text of digits stands for, such as an offset in a file.
 
-    Return None for any other text.
+    Return None for any text that is not such a number.
     """
     return (
         int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else None

@@ -145,9 +145,11 @@ def agreement(judgments: Sequence[Judgments]) -> Agreement:
 def _pair_agreement(
     names: Sequence[str], labels: Floats, query: Ints, n: int, i: int, j: int
 ) -> PairAgreement:
-    """Return the agreement of the judges i and j.
+    """Return the agreement of two judges, those of the columns i and j of the labels.
 
-    It is Kendall's τ_b in each query, and Krippendorff's α of all documents.
+    The agreement is Kendall's τ_b in each
+    query, and Krippendorff's α of all
+    documents.
 
     ``labels``, (m, J), has the labels of m documents by J judges (NaN: not
     judged), and ``query``, (m,), the number of the query of each document, of n
@@ -185,7 +187,8 @@ def _pair_agreement(
 def krippendorff_alpha(labels: Floats) -> float:
     """Compute Krippendorff's α for ordinal labels.
 
-    It is 1 for perfect agreement, and 0 for agreement by chance.
+    α is 1 for perfect agreement of judges, and
+    0 for agreement by chance.
 
     α = 1 - D_o / D_e compares D_o, the disagreement among the labels of each
     document, with D_e, the disagreement among all labels. The difference of two
@@ -264,9 +267,11 @@ class JudgeSelections:
         return counts
 
     def order(self) -> Ints:
-        """Return the columns selected under any judge.
+        """Return the 0-based columns of the features that are selected under some judge.
 
-        Columns selected under most judges come first; ties are ordered by share.
+        Columns selected under most judges come
+        first; ties are ordered by the share of
+        folds.
         """
         # `shares`, (n, J), has a row for each feature.
         # lexsort() sorts by its last key first.

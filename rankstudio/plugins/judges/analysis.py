@@ -70,7 +70,8 @@ def judges_result(
         Fields of the plan that keep their values; the others are replaced by
         values usual for the data.
     agrees : bool
-        Whether the labels of the judges are compared.
+        Whether the labels of the judges are
+        compared with each other.
     selects : bool
         Whether the plan is carried out under each judge.
     flips : bool
@@ -241,7 +242,8 @@ def _agreement_table(agreed: Agreement, data: FoldedDataset) -> AnalysisTable:
 def _query_tables(agreed: Agreement, n: int) -> list[AnalysisTable]:
     """Return a list with the table of the n queries in which the judges agree least.
 
-    Return [] without queries.
+    ``agreed`` has the agreement in each query.
+    Return [] if no query can be listed.
     """
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (query, *(formatted(tau, "+.3f") for tau in (mean, *taus)))
@@ -279,10 +281,12 @@ def _selection_as_dict(selection: JudgeSelections) -> dict[str, Any]:
 def _selection_table(
     judges: Sequence[str], results: Sequence[RunResult]
 ) -> tuple[dict[str, Any], AnalysisTable]:
-    """Return the selections and measures under the judges so far.
+    """Return the selected features and measures of the runs under the judges so far.
 
-    They are returned as plain values and as a table. ``results`` has the runs
-    of the first of the judges.
+    The selections and measures are returned as
+    plain values and as a table. ``results`` has
+    the runs of the first of the ``judges``;
+    later judges may be missing.
     """
     first = results[0]
     finished = list(judges[: len(results)])

@@ -58,9 +58,12 @@ class FlippedLabels:
     n_draws: int
 
     def order(self) -> Ints:
-        """Return the columns that any run selects.
+        """Return the 0-based columns of the features that some run selects.
 
-        Columns selected without flips come first; ties are ordered by mean share.
+        Columns selected without flips come
+        first; ties are ordered by the mean
+        share of the runs and folds that select
+        the feature.
         """
         selected = np.flatnonzero(self.selected.any(axis=0))
         original = self.selected[0, selected]
@@ -199,11 +202,13 @@ def flip_steps(
     }
 
     def add_result(share_index: int, result: RunResult) -> None:
-        """Add the result of a run to the counts, similarities and values of its share.
+        """Add the result of a run to the counts, similarities and values of a share of flipped labels.
 
-        ``share_index`` is the row of the share in the arrays of the function
-        around it: `counts` (shares, features), `similarities` (shares,), and
-        the lists in `values`.
+        ``share_index`` is the row of the share
+        in the arrays of the enclosing function:
+        ``counts`` (shares, features),
+        ``similarities`` (shares,), and the
+        lists in ``values``.
         """
         for fold, original_selection in zip(
             result.folds, original_selections, strict=True
@@ -241,7 +246,7 @@ def flip_steps(
 
 
 def _distinct_grades(dataset: FoldedDataset) -> Floats:
-    """Return the distinct labels of all parts.
+    """Return the distinct labels in all parts of all folds of a dataset, ascending.
 
     Raise DatasetError if there is only one label.
     """
@@ -257,9 +262,10 @@ def _distinct_grades(dataset: FoldedDataset) -> Floats:
 
 
 def _run_steps(plan: Plan, dataset: FoldedDataset) -> Generator[None, None, RunResult]:
-    """Run a plan and return its result.
+    """Carry out a plan on some data, and return the result of the run.
 
-    Yield None after each event, so that the caller can stop there.
+    Yield None after each event of the run, so
+    that the caller can stop there.
     """
     for event in run(plan, dataset):
         if isinstance(event, RunFinished):

@@ -24,7 +24,7 @@ class LabelledGraph:
     adjacency : ndarray of shape (V, V)
         A: weight of the edge between each pair of vertices, 0 for no edge.
     labels : sequence of collections, V of them
-        Labels of each vertex.
+        The set of labels of each vertex.
     """
 
     adjacency: Floats

@@ -35,7 +35,8 @@ def with_outputs(
     Returns
     -------
     KernelSystem
-        It shares the eigenvectors of the other system.
+        The new system, which shares the eigenvectors of
+        ``system``.
 
     Raises
     ------

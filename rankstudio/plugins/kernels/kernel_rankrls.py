@@ -87,7 +87,8 @@ class _Decomposed:
     basis : ndarray of shape (r,)
         Rows of the basis vectors among the documents grouped by query.
     said : str
-        Note on the basis vectors; "" for none.
+        Note for the user on dropped basis vectors; ""
+        for none.
     twins_cache : list of ndarray
         Result of :meth:`twins`, once it is known.
     """
@@ -215,7 +216,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield progress and the only step; its criterion is the leave-query-out error.
 
-        For data with one query, the criterion is the error with pairs or
+        The step has the fitted model. For data with one
+        query, the criterion is the error with pairs or
         documents left out.
         """
         # All documents at once. The label of the method is for the error if
@@ -266,8 +268,10 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     ) -> Waiting[float]:
         """Return the leave-query-out error, the sum of squares over documents.
 
-        For a single query, it is the leave-pair-out or leave-one-out error
-        instead. ``decomposed`` has the kernel's eigendecomposition.
+        ``rows`` are the documents, and ``decomposed``
+        has the kernel's eigendecomposition. For a
+        single query, the result is the leave-pair-out
+        or leave-one-out error instead.
         """
         has_one_query = rows.ptr.size == 2
         system = decomposed.system
@@ -348,7 +352,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         return self
 
     def _decomposed_outputs(self, data: QueryData) -> _Decomposed:
-        """Return the decomposition for several outputs.
+        """Return the kernel's decomposition for labels with several outputs.
 
         ParameterError is raised for a loss whose decomposition depends on the labels.
         """
@@ -365,9 +369,10 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     ) -> Floats:
         """Return the left-out squared error of each of v outputs, (v,).
 
-        ``system`` is decomposed for all outputs, and ``labels``, (m, v), are in
-        the order of the queries. Of a single query, which cannot be left out,
-        documents or pairs are left out.
+        ``system`` is decomposed for all outputs, and
+        ``labels``, (m, v), are in the order of the
+        queries. If there is only one query, documents
+        or pairs are left out instead of queries.
         """
         has_several_queries = system.factor.documents.size > 2
         if has_several_queries:
@@ -397,8 +402,11 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     ) -> Waiting[float]:
         """Return the left-out error of a single query, whose documents or pairs are left out.
 
-        A pointwise model with basis vectors leaves out documents. The error of
-        all others follows from the decomposition of the whole kernel.
+        For a pointwise model with basis vectors,
+        documents are left out. The error of all other
+        models follows from the decomposition of the
+        whole kernel. The error is the result of a
+        generator of progress.
         """
         is_pointwise = system.factor.intercept
         if is_pointwise and isinstance(system, ReducedSystem):
@@ -567,7 +575,9 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     def _predicted(self, data: QueryData, decomposed: _Decomposed) -> Floats:
         """Predict each document by the model trained without its query, (m,).
 
-        The last predictions are cached.
+        The predictions are scores, (m,). ``decomposed``
+        has the kernel's eigendecomposition. The last
+        predictions are cached.
         """
         key = self._settings(kernel_of(self)), self.regularization
         return left_out_predictions(
@@ -579,9 +589,11 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     ) -> tuple[Kernel, int | None, str, int, PairCost, bool]:
         """Return the settings on which the decomposition depends, in the order of `_decompose`.
 
-        They are the kernel, the number of basis vectors (None for all), the way
-        and the seed of their draw, the loss of a pair, and whether the loss is
-        of documents.
+        The settings are the kernel, the number of basis
+        vectors (None for all documents), the way and
+        the seed of the draw of basis vectors, the loss
+        of a pair, and whether the loss is of documents
+        instead of pairs.
         """
         return (
             kernel,
@@ -607,8 +619,9 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     def _decomposed(self, data: QueryData, kernel: Kernel) -> Waiting[_Decomposed]:
         """Decompose the kernel, or return the decomposition that was made for another λ.
 
-        It is cached with the data. Yield progress, and a note if basis vectors
-        depend on each other.
+        The decomposition is cached with the data. Yield
+        progress, and a note if basis vectors depend on
+        each other.
         """
         settings = self._settings(kernel)
         yield WorkProgress(tr("decomposing the kernel"), 0.0)
@@ -622,7 +635,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         return decomposed
 
     def _held_out(self, X: ArrayLike, y: ArrayLike) -> HeldOutPredictor:
-        """Return the predictor of documents by models trained without them.
+        """Return an object that predicts held-out documents by models trained without these documents.
 
         The documents are one ranking, and the model must be exact, with all
         documents as basis vectors; otherwise a ParameterError is raised.
@@ -694,9 +707,10 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     def _score(self, X: Floats) -> Floats:
         """Return the scores (m,) of documents X (m, n), or (m, v) for v outputs.
 
-        For a precomputed kernel, X has the kernel values of the documents and
-        the n training documents, so that scores are weighted sums of its
-        columns.
+        For a precomputed kernel, X has the kernel
+        values of the documents and the n training
+        documents, so that scores are weighted sums of
+        the columns of X.
         """
         kernel = kernel_of(self)
         has_outputs = self.dual_coef_.ndim > 1
@@ -729,9 +743,11 @@ def _decompose(
 ) -> _Decomposed:
     """Decompose RankRLS with a kernel, once for all λ.
 
-    All documents are basis vectors, or ``n_basis`` of them, drawn in a ``way``
-    with a seed. ``pointwise`` says whether the loss is of documents instead of
-    pairs.
+    All documents of ``data`` are basis vectors if
+    ``n_basis`` is None. Otherwise ``n_basis`` documents
+    are, drawn in the ``way`` "uniform" or "per_query"
+    with a seed. ``pointwise`` says whether the loss is
+    of documents instead of pairs.
     """
     m = len(data.y)
     factor = _document_factor(data) if pointwise else _loss_factor(data, cost)
@@ -756,9 +772,10 @@ def _decompose(
 
 
 def _document_factor(data: QueryData) -> QueryFactor:
-    """Return the factor of regression with an intercept.
+    """Return the loss of regression with an intercept, as a factor for documents grouped by query.
 
-    Raise a ParameterError for preferences.
+    Raise ParameterError if the data have preferences
+    instead of labels.
     """
     if data.preferences is not None:
         expected = "query with preferences, because each belongs to one query"
@@ -788,7 +805,9 @@ def _leave_one_out_error(
 ) -> float:
     """Return the sum of squared leave-one-out errors.
 
-    It is NaN for a single document.
+    The errors are those of the labels, each predicted
+    by the model without its document. The sum is NaN
+    for a single document.
     """
     if system.factor.n_documents < 2:
         return float("nan")
@@ -813,10 +832,11 @@ def _loss_factor(data: QueryData, cost: PairCost) -> QueryFactor:
 
 
 def _kernel_rows(data: QueryData, kernel: Kernel) -> Callable[[Ints], Floats]:
-    """Return a function of rows (r,).
+    """Return a function that computes rows of the kernel matrix.
 
-    The function returns the kernel values (r, m) of the documents in these rows
-    and of all documents.
+    The function takes the positions (r,) of documents,
+    and returns the kernel values (r, m) of these
+    documents with all m documents of ``data``.
     """
     if kernel.function == PRECOMPUTED:
         return _checked_precomputed(data).__getitem__
@@ -829,7 +849,7 @@ def _kernel_of_rows(kernel: Kernel, X: Floats, rows: Ints) -> Floats:
 
 
 def _checked_precomputed(data: QueryData) -> Floats:
-    """Return the precomputed kernel of the grouped documents.
+    """Return the precomputed kernel matrix (m, m) of the documents, grouped by query.
 
     Raise DatasetError if the matrix is not a kernel.
     """

@@ -41,7 +41,7 @@ _VALUES_PER_BLOCK = 1 << 18  # numbers that are multiplied at once
 
 @dataclass(frozen=True, eq=False)
 class KernelSystem(ABC):
-    """RankRLS with a kernel, after its eigendecomposition.
+    """The linear system of RankRLS with a kernel, after its eigendecomposition.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class KernelSystem(ABC):
         return replace(self, factor=factor, projected_targets=projected_targets)
 
     def left_out(self, regularizations: Sequence[float]) -> Floats:
-        """Predict each query by the model trained without it and its basis vectors.
+        """Predict the documents of each query by the model trained without the query and its basis vectors.
 
         Parameters
         ----------
@@ -113,9 +113,12 @@ class KernelSystem(ABC):
         size = float((np.diff(ptr).astype(float) ** 2).sum()) * len(self.values) * count
 
         def work(q: int) -> None:
-            """Write the scores of query q for all λ to `left_out`, some λ at a time.
+            """Write the scores of query q for all λ to the array ``left_out``, some λ at a time.
 
-            Uses the bounds, targets and projected outputs of the method, too.
+            The scores are by models trained without the
+            query. The array, the bounds of the queries
+            and the targets are those of the enclosing
+            method.
             """
             span = slice(ptr[q], ptr[q + 1])  # of the query's targets
             rows = slice(documents[q], documents[q + 1])
@@ -230,7 +233,8 @@ class DualSystem(KernelSystem):
     def dual(self, regularization: float) -> Floats:
         """Return the weights α of the kernel functions of all documents, (m,) or (m, v).
 
-        They are α = Ma, with a = (K^ + λI)^-1 N.
+        The weights are α = Ma, with a = (K^ + λI)^-1 N,
+        for the factor M and the targets N of the loss.
         """
         projected_targets = as_columns(self.projected_targets)
         solved = self.rows @ (
@@ -316,7 +320,7 @@ class ReducedSystem(KernelSystem):
     def of(
         cls, mapped: Floats, inverse: Floats, basis: Ints, factor: QueryFactor
     ) -> ReducedSystem:
-        """Decompose the result of a Nyström map, O(mr²).
+        """Return the system of some basis vectors, decomposed from the result of a Nyström map, O(mr²).
 
         Parameters
         ----------
@@ -352,7 +356,9 @@ class ReducedSystem(KernelSystem):
     def dual(self, regularization: float) -> Floats:
         """Return the weights b = Bθ of the basis vectors, with θ = (Λ + λI)^-1 τ.
 
-        τ are the projected targets.
+        τ are the targets projected on the eigenvectors,
+        and ``regularization`` is λ. The shape is (r,)
+        or (r, v) for v outputs.
         """
         projected_targets = as_columns(self.projected_targets)
         solved = self.weights @ (
@@ -413,7 +419,7 @@ class ReducedSystem(KernelSystem):
         )
 
     def leave_one_out(self, regularization: float) -> Floats:
-        """Predict each document by the model without it.
+        """Predict the label of each document by the model trained without the document.
 
         The model has an intercept. A basis vector is left out with its document.
 
@@ -519,9 +525,11 @@ class QueryFactor:
 
     @property
     def _centred_together(self) -> Ints:
-        """Bounds of the documents whose mean is subtracted.
+        """Bounds (as in ``documents``) of the groups of documents whose means are subtracted.
 
-        Only for factors without blocks.
+        A group is a query, or all documents if there is
+        an intercept. Only factors without blocks have
+        such groups.
         """
         return self.documents[[0, -1]] if self.intercept else self.documents
 
@@ -537,8 +545,9 @@ class QueryFactor:
     def transposed_times(self, values: Floats) -> Floats:
         """Return M'Z (p, c) for values Z (m, c), one row per document.
 
-        M is block diagonal, with a block for each query. Without blocks, M'Z
-        are the values minus their means.
+        M is the matrix of the loss, block diagonal with
+        a block for each query. Without blocks, M'Z are
+        the values minus their means.
         """
         if self.blocks is None:
             return centre(values, self._centred_together)
@@ -552,8 +561,9 @@ class QueryFactor:
     def times(self, values: Floats) -> Floats:
         """Return MA (m, c) for values A (p, c), one row per row of M'.
 
-        M is block diagonal, with a block for each query. Without blocks, MA
-        are the values minus their means.
+        M is the matrix of the loss, block diagonal with
+        a block for each query. Without blocks, MA are
+        the values minus their means.
         """
         if self.blocks is None:
             return centre(values, self._centred_together)
@@ -578,7 +588,7 @@ _REFINEMENT_STEPS = 3  # maximum number of refinements; one is usually enough
 
 
 class LeftOutSolution(NamedTuple):
-    """Solution for a left-out query.
+    """Solution of the linear system for one left-out query, for each of L values of λ.
 
     In shapes, p counts the targets of the query, h its basis vectors, k the
     eigenvalues, v the outputs and L the values of λ.
@@ -640,13 +650,15 @@ class LeftOutSystem:
         grid: Floats,
         n_documents: int = 0,
     ) -> None:
-        """Compute the products of the rows W_q and B_H for each of L values of λ.
+        """Prepare the system: compute the products of the rows W_q and B_H for each of L values of λ.
 
-        All solutions share them. ``rows``, (p, k), are W_q of the left-out
-        query, and ``held_out``, (h, k), is B_H, the weights of its basis
-        vectors. ``values``, (k,), has the eigenvalues Λ, and ``grid``, (L,),
-        the values of λ. ``n_documents`` is not 0 if the last unknown is an
-        intercept.
+        All solutions share these products. ``rows``,
+        (p, k), are W_q of the left-out query, and
+        ``held_out``, (h, k), is B_H, the weights of its
+        basis vectors. ``values``, (k,), has the
+        eigenvalues Λ, and ``grid``, (L,), the values of
+        λ. ``n_documents`` is not 0 if the last unknown
+        is an intercept.
         """
         diagonal = _diagonal(values, grid, n_documents)  # Λ + λI, (L, k)
         self._rows = rows
@@ -702,8 +714,11 @@ class LeftOutSystem:
     ) -> tuple[Floats, Floats, Floats]:
         """Return by how much a solution misses each of the three equations that `_solve` solves.
 
-        They are (Λ + λI)θ + W'e - B'μ = ``projected_targets``, e + Wθ =
-        ``targets``, and Bθ = 0.
+        The equations are (Λ + λI)θ + W'e - B'μ =
+        ``projected_targets``, e + Wθ = ``targets``, and
+        Bθ = 0, for the rows W of the left-out query and
+        the weights B of its basis vectors. The unknowns
+        θ, e and μ are those of ``solution``.
         """
         theta, left_out, mu = solution
         first = (
@@ -717,10 +732,11 @@ class LeftOutSystem:
     def _solve(
         self, projected_targets: Floats, targets: Floats, weights: Floats
     ) -> LeftOutSolution:
-        """Solve three equations for each λ.
+        """Solve the three equations of the left-out query for each λ.
 
-        They are (Λ + λI)θ + W'e - B'μ = ``projected_targets``, e + Wθ =
-        ``targets``, and Bθ = ``weights``.
+        The equations are (Λ + λI)θ + W'e - B'μ =
+        ``projected_targets``, e + Wθ = ``targets``, and
+        Bθ = ``weights``.
 
         W, (p, k), are the rows of the left-out query, and B, (h, k), gives the
         weights of its h basis vectors. The unknowns are the models θ, the
@@ -772,10 +788,13 @@ def long_query(
 ) -> Floats:
     """Return θ (L, k, v) without a query that has more rows than θ has unknowns, in O((k + h)³).
 
-    It solves (Λ + λI - W_q'W_q) θ - B_H'μ = τ - W_q'N_q, B_Hθ = 0, with
-    ``rows`` W_q (p, k), ``held_out`` B_H (h, k), ``values`` Λ (k,), ``grid`` λ
-    (L,), ``projected_targets`` τ (k, v) and ``targets`` N_q (p, v).
-    ``n_documents`` is not 0 if the last unknown is an intercept.
+    θ are the weights of the model for each of L values of λ
+    and v outputs. θ solves (Λ + λI - W_q'W_q) θ - B_H'μ = τ
+    - W_q'N_q, B_Hθ = 0, with ``rows`` W_q (p, k),
+    ``held_out`` B_H (h, k), ``values`` Λ (k,), ``grid`` λ
+    (L,), ``projected_targets`` τ (k, v) and ``targets`` N_q
+    (p, v). ``n_documents`` is not 0 if the last unknown is
+    an intercept.
     """
     k = rows.shape[1]
     diagonal = _diagonal(values, grid, n_documents)
@@ -805,10 +824,13 @@ def long_query(
 
 
 def _diagonal(values: Floats, grid: Floats, n_documents: int) -> Floats:
-    """Return the diagonals of Λ + λI for each of L values of λ, shape (L, k).
+    """Return the diagonal of Λ + λI for each of L values of λ, shape (L, k).
 
-    With ``n_documents``, the last unknown is an intercept: its diagonal element,
-    the number of documents, is one more column.
+    ``values``, (k,), has the eigenvalues Λ, and
+    ``grid``, (L,), the values of λ. If ``n_documents``
+    is not 0, the last unknown is an intercept. The
+    result then has one more column with the number of
+    documents.
     """
     diagonal = values + grid[:, None]
     if n_documents:

@@ -160,7 +160,8 @@ def _add_parameters(parser: argparse.ArgumentParser, kind: str) -> None:
 def _option_help(p: Parameter) -> str:
     """Return the help on the option of a parameter, with its default and when it has an effect.
 
-    argparse reads "%%" as a percent sign.
+    A percent sign is doubled, as argparse needs
+    it.
     """
     # A default of None is written as "": its label says what it means.
     default = p.written(p.default) or p.none_label
@@ -176,7 +177,7 @@ def _option_help(p: Parameter) -> str:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run a simulation and print its results; return the exit code.
+    """Run the simulation of the command's options and print its results; return the exit code.
 
     After Ctrl+C, the results so far are printed.
     """
@@ -220,7 +221,7 @@ def _value_text(value: Any) -> str:
 def _simulation(
     args: argparse.Namespace,
 ) -> tuple[Simulation, FoldedDataset | RankingDataset | None, dict[str, Any]]:
-    """Return the simulation, its data, and its settings by name.
+    """Return the simulation of the options, its data (None without data), and its settings by name.
 
     Raises
     ------
@@ -307,7 +308,7 @@ def _data_plan(args: argparse.Namespace) -> Plan:
 def _refuse_unused_options(
     kind: str, args: argparse.Namespace, values: Mapping[str, Any]
 ) -> None:
-    """Refuse options that have no effect with the values of the others.
+    """Raise ParameterError for options that have no effect with the values of the others.
 
     Raises
     ------
@@ -347,7 +348,7 @@ def _single_value(p: Parameter, text: str | None) -> Any:
 
 
 def _summary_table(summary: DeviationSummary) -> Block:
-    """Return a table with bias and standard deviations of each estimator.
+    """Return a table to print, with bias and standard deviations of each estimator.
 
     A conditional deviation is an estimate minus the performance
     of the same model.

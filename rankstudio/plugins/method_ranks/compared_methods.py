@@ -56,9 +56,11 @@ class CandidateRun:
     name : str
         Name in sentences: "run 3, GAS".
     result : RunResult
-        As it is shown, for instance without the test part while that is sealed.
+        Result of the run as it is shown, for instance without the
+        test part while that part is sealed.
     method : str
-        The user's name for it; "" for that of its method.
+        The user's name for the method of the run; "" for the
+        method's own name.
     """
 
     name: str
@@ -88,13 +90,13 @@ class Exclusion:
 
 @dataclass(frozen=True)
 class ComparedDataset:
-    """A dataset with the part and queries behind its values.
+    """A dataset of a comparison, with the part and queries from which the values of the methods come.
 
     Attributes
     ----------
     name : str
     scope : str
-        Source of its values: "test, 5 folds, 157 queries".
+        Source of the values: "test, 5 folds, 157 queries".
     part : str
         Key of the part: "test".
     convention : str
@@ -109,7 +111,7 @@ class ComparedDataset:
 
 @dataclass(frozen=True, eq=False)
 class MethodTable:
-    """The values of methods on datasets.
+    """The value of a measure for each method on each dataset.
 
     Attributes
     ----------
@@ -257,7 +259,7 @@ def _run_on_data(run: CandidateRun) -> str:
 def _chosen_groups(
     candidates: Sequence[CandidateRun], left_out: list[Exclusion]
 ) -> dict[str, list[CandidateRun]]:
-    """Return the runs of the group that counts on each dataset, by name: that with the most methods.
+    """Return the runs to compare on each dataset, by the dataset's name: the group with the most methods.
 
     A group has runs that can be compared with each other, for instance with the
     same folds. All other runs are added to ``left_out``. Data that occur under
@@ -331,8 +333,9 @@ def _identity(plan: Plan, *, has_criterion: bool = True) -> str:
 def _only_criteria_differ(groups: Iterable[Sequence[CandidateRun]]) -> bool:
     """Return whether some methods of a dataset differ in nothing but the selection criterion.
 
-    Otherwise the criterion makes no other method, because its default depends
-    on the data.
+    ``groups`` has the runs of each dataset. If no methods differ
+    only in the criterion, the criterion makes no other method,
+    because its default depends on the data.
     """
     return any(
         len({_method_key(run) for run in group})
@@ -421,8 +424,9 @@ def _drop_unwanted(
 ) -> None:
     """Remove methods and datasets from ``cells``, and add them to ``left_out``.
 
-    ``cells`` has the runs by dataset and method. ``unwanted`` has names of both;
-    an unknown name is a ParameterError.
+    ``cells`` has the runs by dataset and method. ``unwanted`` has
+    names of methods and datasets. Raise ParameterError for an
+    unknown name.
     """
     methods = {name: None for runs in cells.values() for name in runs}
     for name in dict.fromkeys(unwanted):
@@ -439,9 +443,9 @@ def _drop_unwanted(
 def _drop_incomplete(cells: _Cells, left_out: list[Exclusion]) -> None:
     """Remove datasets with a single method, then methods without a run on each of the other datasets.
 
-    They are removed from ``cells``, the runs by dataset and method, and added
-    to ``left_out`` with a reason. The methods of each dataset are then in the
-    same order.
+    ``cells`` has the runs by dataset and method. What is removed
+    from it is added to ``left_out`` with a reason. The methods of
+    each dataset are then in the same order.
     """
     # The datasets are listed first, since the dict changes in the loop.
     for data in [data for data, runs in cells.items() if len(runs) < 2]:
@@ -482,11 +486,12 @@ def _dataset(name: str, run: RunResult) -> ComparedDataset:
 
 
 def _means(runs: Sequence[RunResult], measure: str) -> list[float]:
-    """Return the mean of each run over the queries in which all of them have values.
+    """Return the mean of a measure for each run, over the queries in which all runs have values.
 
-    Queries without a value, such as those without a pair of the disagreement
-    error, are undefined for every run alike. If there is no common query, each
-    run has the mean of its own.
+    Queries without a value, such as those without a pair of the
+    disagreement error, are undefined for every run alike. If
+    there is no common query, each run has the mean of its own
+    queries.
     """
     values = np.array([run.per_query(measure) for run in runs])  # (runs, queries)
     common = ~np.isnan(values).any(axis=0)

@@ -25,12 +25,13 @@ _MIN_TICK_GAP = 2.6  # from one rank to the next with a number
 
 @dataclass(frozen=True)
 class Stroke:
-    """A line of the diagram.
+    """A line of a critical-difference diagram.
 
     Attributes
     ----------
     points : tuple of (float, float)
-        From left and top, in sizes of the text.
+        Points of the line, measured from left and top, in sizes
+        of the text.
     kind : {"axis", "stem", "group", "difference"}
         Axis with its ticks, line from the axis to a name, bar of a group, or
         length of the critical difference.
@@ -42,16 +43,18 @@ class Stroke:
 
 @dataclass(frozen=True)
 class DiagramText:
-    """A text of the diagram.
+    """A text of a critical-difference diagram, with its place.
 
     Attributes
     ----------
     text : str
     x, y : float
-        Middle of its height; `x` is its end at the side of `align`, or its middle.
+        Place in sizes of the text: `y` is the middle of the
+        text's height, and `x` its end at the side of `align`, or
+        its middle.
     align : {"left", "center", "right"}
     max_width : float
-        Who draws the text shortens it to this width.
+        Width to which the text is shortened when it is drawn.
     """
 
     text: str
@@ -63,7 +66,7 @@ class DiagramText:
 
 @dataclass(frozen=True)
 class DiagramLayout:
-    """Lines and texts of a diagram, in sizes of the text.
+    """Lines and texts of a critical-difference diagram, with all lengths in sizes of the text.
 
     Attributes
     ----------
@@ -105,7 +108,7 @@ class DrawnRanks(Protocol):
 def laid_out(
     diagram: DrawnRanks, width: float, text_width: Callable[[str], float]
 ) -> DiagramLayout:
-    """Place the lines and texts of a diagram.
+    """Place the lines and texts of a critical-difference diagram.
 
     Parameters
     ----------
@@ -214,9 +217,10 @@ def _place_difference(
 ) -> float:
     """Place a bar as long as the critical difference above the axis.
 
-    Its lines and text are added to ``strokes`` and ``texts``. Return the y at
-    which the room below begins; y grows downwards. Without a difference,
-    nothing is added. Lengths are in sizes of the text.
+    The bar's lines and text are added to ``strokes`` and
+    ``texts``. Return the y at which the room below begins; y
+    grows downwards. Without a difference, nothing is added.
+    Lengths are in sizes of the text.
     """
     if math.isnan(diagram.difference):
         return 0.0

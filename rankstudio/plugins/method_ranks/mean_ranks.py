@@ -56,19 +56,21 @@ _MANY_METHODS = 5
 
 @dataclass(frozen=True, eq=False)
 class RankTests:
-    """The tests of a ranking.
+    """The tests of whether methods in a ranking differ.
 
     Attributes
     ----------
     friedman : FriedmanTest
     critical_difference : float
-        That of Nemenyi's test.
+        Critical difference of mean ranks, by Nemenyi's test.
     groups : tuple of tuple of int
         Methods whose mean ranks do not differ significantly.
     pairs : tuple of MethodPair
-        All pairs, by rank.
+        Tests of all pairs of methods, by rank.
     posterior : dict of (int, int) to PosteriorProbabilities
-        Probabilities of all pairs, or of many methods those of pairs with the best one.
+        Probabilities by the two methods of a pair: of all pairs,
+        or, of very many methods, of the pairs with the best
+        method.
     """
 
     friedman: FriedmanTest
@@ -85,7 +87,8 @@ class MethodRanking:
     Attributes
     ----------
     table : MethodTable
-        Values with the methods in this order.
+        Values of the methods on the datasets, with the methods in
+        the order of their mean ranks.
     alpha : float
         Level of significance.
     rope : float
@@ -181,7 +184,8 @@ class MethodRanking:
     def _group_notes(self, tests: RankTests) -> list[str]:
         """Return sentences on the critical difference of mean ranks by Nemenyi's test.
 
-        Methods that differ by less form groups; the first group may have all methods.
+        Methods whose mean ranks differ by less form groups; the
+        first group may have all methods.
         """
         text = tr("Nemenyi's critical difference at {alpha:g} is {difference:.2f}.")
         notes = [text.format(alpha=self.alpha, difference=tests.critical_difference)]
@@ -309,7 +313,7 @@ def study_ranking(
     leave_out: Sequence[str] = (),
     exclusions: Sequence[Exclusion] = (),
 ) -> MethodRanking:
-    """Return the ranking of the methods of studies; parameters and errors as in :func:`method_ranks`.
+    """Return the ranking of the methods of several studies, as :func:`method_ranks` does for runs.
 
     Parameters
     ----------
@@ -352,7 +356,8 @@ def method_ranks(
     Returns
     -------
     MethodRanking
-        With the ranks and wins; `tests` is None for fewer than five datasets.
+        The methods with ranks and wins; `tests` is None for fewer
+        than five datasets.
 
     Raises
     ------

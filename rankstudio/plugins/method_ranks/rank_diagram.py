@@ -29,12 +29,12 @@ _TIKZ_LETTER = 0.6
 
 @dataclass(frozen=True)
 class RankDiagram(OwnFigure):
-    """A critical-difference diagram.
+    """A critical-difference diagram as a figure: methods on an axis of mean ranks.
 
     Attributes
     ----------
     methods : tuple of str
-        Names, the best mean rank first.
+        Names of the methods, the best mean rank first.
     ranks : tuple of float
         Mean ranks, ascending.
     groups : tuple of tuple of int
@@ -54,7 +54,7 @@ class RankDiagram(OwnFigure):
         return not self.methods
 
     def table(self) -> Table:
-        """Return the titles of the columns, and a row per method with its mean rank and groups.
+        """Return the diagram as a table: titles of columns, and a row per method with mean rank and groups.
 
         Groups of methods that do not differ are named by their numbers.
         """
@@ -82,7 +82,8 @@ class RankDiagram(OwnFigure):
 def rank_diagram(ranking: MethodRanking) -> RankDiagram:
     """Return the critical-difference diagram of a ranking.
 
-    It has no groups if there are too few datasets for tests.
+    The diagram has no groups if there are too few datasets for
+    tests.
     """
     tests = ranking.tests
     measure = ranking.table.measure
@@ -121,7 +122,8 @@ _TIKZ_STYLES = {
 def tikz_text(diagram: RankDiagram) -> str:
     """Return the diagram as a TikZ picture that is as wide as the column it is in.
 
-    Names are escaped. The document needs the package tikz only.
+    Names of methods are escaped for LaTeX. The document needs the
+    package tikz only.
     """
     # LaTeX alone knows how wide the names are; names wider than estimated stick out.
     layout = laid_out(diagram, _TIKZ_WIDTH, lambda name: _TIKZ_LETTER * len(name))

@@ -91,7 +91,8 @@ class MethodPair:
     p_wilcoxon, p_holm : float
         p of Wilcoxon's signed ranks, and the same with Holm's correction for all pairs.
     n_differences : int
-        Datasets with a difference: the others are removed from Wilcoxon's test.
+        Number of datasets on which the two methods differ; the
+        others are removed from Wilcoxon's test.
     """
 
     first: int
@@ -456,7 +457,7 @@ def bayesian_signed_ranks(
 
 
 def _better_regions(differences: Floats, rope: float) -> tuple[Floats, Floats]:
-    """Return for which pairs of differences the first method is better, and for which the second one.
+    """Return which pairs of differences say that the first method is better, or that the second one is.
 
     Both matrices, (N + 1, N + 1), have 1 for such a pair, and else 0. The
     ``differences`` (N,) of two methods are those on N datasets; the

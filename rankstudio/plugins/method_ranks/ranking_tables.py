@@ -24,7 +24,8 @@ def ranking_tables(ranking: MethodRanking) -> tuple[TextTable, ...]:
 def ranks_table(ranking: MethodRanking) -> TextTable:
     """Return the methods with mean rank, mean value, and number of datasets on which they are best.
 
-    With tests, letters say which methods do not differ significantly.
+    If the ranking has tests, letters say which methods do not
+    differ significantly.
     """
     # `wins` has the number of datasets on which each method is best, (k,).
     best = ranking.ranks.min(axis=1, keepdims=True)
@@ -75,7 +76,7 @@ def _letters(groups: tuple[tuple[int, ...], ...], column: int) -> str:
 
 
 def pairs_table(ranking: MethodRanking) -> TextTable:
-    """Return the table of the tests of all pairs of methods, the better ranked one first.
+    """Return the table of the tests of all pairs of methods, with the better ranked method of a pair first.
 
     Of very many methods, only pairs with the best one have posterior
     probabilities.
@@ -116,7 +117,8 @@ def pairs_table(ranking: MethodRanking) -> TextTable:
 def wins_table(ranking: MethodRanking) -> TextTable:
     """Return a matrix with the datasets on which a method wins, ties and loses against each other one.
 
-    Methods are the rows, and by their numbers the columns.
+    The rows are the methods by name, and the columns the methods
+    by number.
     """
     n = ranking.n_datasets
     rows = []

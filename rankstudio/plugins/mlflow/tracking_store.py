@@ -59,7 +59,7 @@ class MlflowLog:
     Parameters
     ----------
     store : str
-        A folder, or the address of a server.
+        Where MLflow keeps its runs: a folder, or the address of a server.
     data_name : str
         Name of the dataset, for the name of the experiment.
     say : callable
@@ -79,7 +79,7 @@ class MlflowLog:
     def __init__(
         self, store: str, data_name: str, say: Callable[[str], object]
     ) -> None:
-        """Load MLflow; the log begins with the first event.
+        """Load MLflow; the log of a run begins with the first event.
 
         ``store`` is the address of MLflow's store, ``data_name`` names the
         experiment, and ``say`` shows a sentence to the user.
@@ -152,8 +152,9 @@ class MlflowLog:
     def _begin(self, plan: Plan) -> None:
         """Begin a run in MLflow, with the plan as parameters.
 
-        It is in the experiment of the data, which is created if necessary. The
-        ids of both, and the plan, are stored for later events.
+        The run is in the experiment of the data, which is created if necessary.
+        The ids of run and experiment, and the plan, are stored for later
+        events.
         """
         self._client = self._mlflow.MlflowClient(tracking_uri=self._store)
         stored = self._client.get_experiment_by_name(self._experiment)
@@ -211,7 +212,8 @@ class MlflowLog:
     def _log_fold(self, fold: FoldResult) -> None:
         """Log the measures and the size of the chosen model of a fold, and mark its unit as chosen.
 
-        The number of the fold stands in the place of MLflow's step.
+        The unit is the training with one combination of parameters that gave
+        the model. The number of the fold stands in the place of MLflow's step.
         """
         chosen = fold.chosen.unit
         if (chosen.fold, chosen.position) in self._units:
@@ -334,8 +336,9 @@ def _mlflow_library() -> Any:
 def _plan_as_parameters(plan: Plan) -> dict[str, str]:
     """Return a plan as MLflow's parameters, each a text.
 
-    The parameters of a method are in a table of the plan, whose name is put
-    before the name of each of them.
+    The keys are the names of the parameters. The parameters of a method are in
+    a table of the plan. The name of this table is put before the name of each
+    parameter.
     """
     parameters: dict[str, Any] = {}
     for name, value in plan_as_dict(plan).items():

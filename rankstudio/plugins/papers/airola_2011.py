@@ -60,7 +60,7 @@ class ExperimentColumn(NamedTuple):
 
 @dataclass(frozen=True)
 class PrintedExperiment:
-    """A table of our numbers next to the printed ones, with conclusions.
+    """An experiment of a paper: a table of our numbers next to the printed ones, with conclusions.
 
     Attributes
     ----------
@@ -73,8 +73,9 @@ class PrintedExperiment:
     said : tuple of str
         Sentences that state the conclusions.
     agrees : tuple of bool
-        One entry for each cell that should agree with the printed one to the
-        last digit.
+        For each number that should agree with the
+        printed number to the last digit, whether it
+        does.
     """
 
     source: str
@@ -275,7 +276,9 @@ def _training_seconds(X: Floats, y: Floats, estimator: Any) -> float:
 def _exponent_text(seconds: Mapping[float, float]) -> str:
     """Return the slope of log seconds over log documents, for sizes that are large enough.
 
-    ``seconds`` has the seconds by the number of documents.
+    ``seconds`` has the seconds of training by the
+    number of documents. The slope is the exponent
+    by which the time grows, as a text.
     """
     # A coarse clock may measure 0 seconds, whose logarithm is undefined.
     large = {m: max(s, 1e-9) for m, s in seconds.items() if m >= _MIN_DOCUMENTS}
@@ -468,7 +471,9 @@ def _round_sentences(results: Mapping[str, RunResult]) -> Iterator[str]:
 def _run_name(name: str) -> str:
     """Return the name of the run of a row of Table 3.
 
-    "RankRLS" has another name in Table 2.
+    ``name`` is that of the row. Table 3 takes the
+    runs of Table 2, in which "RankRLS" has another
+    name.
     """
     return REFERENCE if name == "RankRLS" else name
 
@@ -478,11 +483,14 @@ def bipartite_error(
 ) -> float:
     """Return the disagreement error of a run's models for two kinds of documents.
 
-    These are documents with at least the label ``relevant``, and all others.
+    One kind of documents has at least the label
+    ``relevant``; the other kind is all other
+    documents.
 
-    It is the mean over the folds of the mean over the test queries that have
-    both kinds of documents. Equal scores count as errors, as in equation (1) of
-    Paper I.
+    The error is the mean over the folds of the mean
+    over the test queries that have both kinds of
+    documents. Equal scores count as errors, as in
+    equation (1) of Paper I.
     """
     folds = {fold.number: fold for fold in dataset.folds}
     errors = []
@@ -722,9 +730,9 @@ def _time_sentences(fold: Ints) -> tuple[str, ...]:
 
 
 def _work_seconds(work: Callable[[Ints], object], parts: Sequence[Ints]) -> float:
-    """Return the processor seconds of a work on all parts, one after the other.
+    """Return the processor seconds that a function takes on all parts, one after the other.
 
-    The work is called with the rows of each part.
+    ``work`` is called with the rows of each part.
     """
     began = process_time()
     for rows in parts:
@@ -750,7 +758,7 @@ def _mapped_documents(
 def _mapped_without_held_out(
     kernel: Kernel, data: RankingDataset, basis: Ints, held_out: Ints
 ) -> NystromFeatures:
-    """Map all documents with the basis vectors that are not held out.
+    """Return features of all documents, mapped with the basis vectors that are not held out.
 
     ``basis`` and ``held_out`` are rows of documents: those of the basis
     vectors, and those that are held out.
@@ -858,7 +866,8 @@ def auc_estimates(share: float = 1.0, seed: int = 0) -> PrintedExperiment:
 def _conclusions(deviations: dict[str, Deviations]) -> list[tuple[str, bool]]:
     """Return each conclusion of section 5.4 with its numbers, and whether it holds.
 
-    The deviations are those of :data:`SIMULATIONS`, in their order.
+    ``deviations`` has the results of
+    :data:`SIMULATIONS` by name, in the same order.
     """
     no_signal, signal, few_positives, with_100, with_400 = deviations.values()
 
@@ -1069,7 +1078,9 @@ def experiments(
     Returns
     -------
     dict of str to callable
-        Each runs an experiment when it is called.
+        Functions by the name of the experiment. A
+        function runs its experiment when it is
+        called.
     """
     extent = effort or Effort()
     printed = _published_values()["printed"]
@@ -1114,7 +1125,9 @@ def _published_values() -> dict[str, Any]:
 def _results_on_one_processor(work: Experiment) -> Sequence[PrintedExperiment]:
     """Run an experiment on one processor.
 
-    Its seconds and last bits then do not depend on other processors.
+    The result has the tables of the experiment. The
+    measured seconds and the last bits of numbers
+    then do not depend on other processors.
     """
     with STEADY:
         return work()

@@ -25,7 +25,7 @@ from rankstudio.plugins.papers.decision_thresholds import (
 
 
 def decision_table(run: RunResult, data: FoldedDataset, sealed: bool) -> RunTableRows:
-    """Return the decisions of a run by thresholds as rows of a table of the run.
+    """Return decisions which documents are relevant, by thresholds of a run's scores, as rows of a table.
 
     Raises
     ------
@@ -91,7 +91,8 @@ def _decisions_table(run: RunResult, fold_decisions: Decisions) -> AnalysisTable
 def _decision_cells(row: DecisionRow) -> tuple[Cell, ...]:
     """Return the cells of a row: fold, rule, threshold, and the quality of the decision.
 
-    The threshold is None in the row of the mean.
+    The threshold is None in the row of the mean
+    over the folds.
     """
     decision = row.decision
     threshold = (
@@ -146,9 +147,10 @@ def _decision_row(row: DecisionRow) -> RunTableRow:
 
 
 def _auc_sentence(decisions: Decisions) -> str:
-    """Return the sentence on the mean AUC.
+    """Return the sentence on the mean AUC of a run's models over the folds.
 
-    If the parts are no single rankings, it says that documents are pooled.
+    If the judged parts have several queries, the
+    sentence says that their documents are pooled.
     """
     low, high = decisions.mean_auc_interval
     text = tr(

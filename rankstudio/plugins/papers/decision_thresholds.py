@@ -29,14 +29,15 @@ CLASS_SHARE = "class share"
 
 @dataclass(frozen=True)
 class Decision:
-    """Precision, recall and F of the documents with scores of at least a threshold.
+    """The decision to take all documents with scores of at least a threshold: precision, recall and F.
 
     Attributes
     ----------
     threshold : float
         Score of the last document that is taken; infinity if no document is taken.
     precision, recall, f : float
-        0 if no relevant document is taken.
+        Quality of the set of documents that are
+        taken; 0 if no relevant document is taken.
     """
 
     threshold: float
@@ -75,7 +76,7 @@ class FoldDecisions:
 
 @dataclass(frozen=True)
 class Decisions:
-    """Decisions of the models of a run.
+    """Decisions by thresholds of the models of a run, one model per fold.
 
     Attributes
     ----------
@@ -127,9 +128,10 @@ def best_threshold(scores: Floats, relevant: Bools) -> Decision:
 def share_threshold(scores: Floats, relevant: Bools) -> Decision:
     """Return the decision that takes as many documents as are relevant.
 
-    ``scores``, (m,), are those of the documents, and ``relevant``, (m,), says
-    which are relevant. If this would divide documents with equal scores, all of
-    these are left out.
+    ``scores``, (m,), are those of the documents,
+    and ``relevant``, (m,), says which are relevant.
+    If this number would divide documents with equal
+    scores, all of these documents are left out.
     """
     n_taken = int(relevant.sum())
     descending = -np.sort(-scores)
@@ -147,8 +149,10 @@ def share_threshold(scores: Floats, relevant: Bools) -> Decision:
 def decide(scores: Floats, relevant: Bools, threshold: float) -> Decision:
     """Return the decision that takes all documents with scores of at least the threshold.
 
-    It has precision, recall and F of the documents taken. ``scores`` and
-    ``relevant`` have the shape (m,).
+    The decision has precision, recall and F of the
+    documents taken. ``scores``, (m,), are those of
+    the documents, and ``relevant``, (m,), says
+    which are relevant.
     """
     is_taken = scores >= threshold
     n_found = int(np.count_nonzero(is_taken & relevant))
@@ -250,7 +254,7 @@ def run_decisions(
 
 @dataclass(frozen=True)
 class DecisionRow:
-    """One decision as a row of a table.
+    """A decision by a threshold as a row of a table.
 
     Attributes
     ----------
@@ -277,9 +281,10 @@ class DecisionRow:
 
 
 def decision_rows(decisions: Decisions) -> list[DecisionRow]:
-    """Return a row per fold and rule.
+    """Return the rows of a table of decisions: one per fold and rule for the threshold.
 
-    If there are several folds, a row with the mean follows per rule.
+    If there are several folds, a row with the mean
+    over the folds follows for each rule.
     """
     folds = decisions.folds
     rows = [

@@ -84,10 +84,12 @@ def runs_of_paper(
 ) -> dict[str, RunResult]:
     """Return the runs that belong to a paper, by the paper's names.
 
-    A name of the paper has a method, a ranker and parameters. Among the names
-    with its method and ranker, a run gets the name with whose parameters it
-    agrees best. If several runs get the same name, the one that agrees best is
-    returned, and the last one of several equal ones.
+    A name of the paper has a method, a ranker and
+    parameters. Among the names with the method and
+    ranker of a run, the run gets the name whose
+    parameters agree best with its own. If several
+    runs get the same name, the run that agrees best
+    is returned; of equal runs, the last one.
     """
     best_runs: dict[str, tuple[int, RunResult]] = {}  # agreement and run, by name
     for run in runs:
@@ -111,7 +113,7 @@ def runs_of_paper(
 
 
 def _n_agreeing(plan: Plan, stated: Mapping[str, Any]) -> int:
-    """Return the number of stated parameters with the same value in a plan, minus that of the others.
+    """Return how many stated parameters have the same value in a plan, minus how many have another value.
 
     ``stated`` has the parameters as a file states them: grids may be texts.
     """
@@ -207,11 +209,13 @@ def _figure_by_size(
 
 
 def objective_by_seconds(run: RunResult, data: FoldedDataset) -> CurvesFigure:
-    """Return a figure of the objective of FSMRank by seconds.
+    """Return a figure of the objective of FSMRank by seconds of training.
 
-    It is trained on the first fold with both solvers. The clock starts after
-    similarities and importance are computed. The parameters are those that the
-    run chose on the fold.
+    FSMRank is trained on the first fold with each
+    of its two solvers. The clock starts after
+    similarities and importance are computed. The
+    parameters are those that the run chose on the
+    fold.
     """
     fold = data.folds[0]
     chosen = run.folds[0].chosen.unit
@@ -295,7 +299,7 @@ def significance_bars(
     rankers: Sequence[str],
     name: str = "NDCG@10",
 ) -> RowsFigure:
-    """Return a figure of the test measure of every selector with every ranker, with two kinds of marks.
+    """Return a figure of a test measure of every selector with every ranker, with marks of significance.
 
     "+" marks a significant difference to all features (WAF), "*" to the other
     selector, by Student's paired t over the test queries with p < 0.05, as in
@@ -371,11 +375,13 @@ def _significance_marks(
 
 
 def end_densities(run: RunResult, data: FoldedDataset, end: str) -> CurvesFigure | None:
-    """Return a figure of the densities of a feature, on the first fold.
+    """Return a figure of the densities by which FS-ED scored a feature, on the first fold.
 
-    It is the "best" or the "last" feature, as ``end`` says. FS-ED scores a
-    feature by how much its densities differ between relevant and other
-    documents. The figure is None if the feature has no densities to draw.
+    The feature is the "best" or the "last" one
+    selected, as ``end`` says. FS-ED scores a
+    feature by how much its densities differ between
+    relevant and other documents. The figure is None
+    if the feature has no densities to draw.
     """
     fold = data.folds[0]
     result = run.folds[0]
@@ -538,7 +544,9 @@ def removal_curves(
 ) -> CurvesFigure:
     """Return the figure of the error by λ with the basis vectors of held-out queries removed and kept.
 
-    It is Figure 1 of Paper III. Without the finding, the experiment is run.
+    The figure is Figure 1 of Paper III. ``finding``
+    is the finished experiment; if it is None, the
+    experiment is run.
     """
     name = data.name
     train = data.folds[0].train
@@ -567,9 +575,10 @@ def removal_curves(
 
 
 def learning_curve(data: FoldedDataset) -> CurvesFigure:
-    """Return the figure of the test AUC of RankRLS (Paper V).
+    """Return the figure of the test AUC of RankRLS by the share of training queries (Paper V).
 
-    RankRLS is trained on shares of the training queries.
+    RankRLS is trained on growing shares of the
+    training queries of ``data``.
     """
     measures = []
     for share in SHARES:

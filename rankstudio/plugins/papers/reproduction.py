@@ -27,7 +27,7 @@ _ABOUT = "note", "datasets", "when"
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a table.
+    """One cell of a paper's table: the printed value and ours.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class PaperTable:
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of a paper without numbers, and what ours gives.
+    """A claim of a paper without numbers, and our test of it.
 
     Attributes
     ----------
@@ -159,7 +159,7 @@ class Reproduction:
         return tables
 
     def check_folds(self, data: FoldedDataset) -> None:
-        """Refuse data whose number of folds differs from that of a table that lists the folds.
+        """Raise DatasetError if the data have not as many folds as a table that lists the folds.
 
         Raises
         ------
@@ -178,7 +178,7 @@ class Reproduction:
     def plans(
         self, data: str, location: str, convention: str, *, figures: bool = False
     ) -> dict[str, Plan]:
-        """Return the plans that the tables of a dataset need, by the paper's name.
+        """Return the plans of the runs that the tables of a dataset need, by the paper's names of the runs.
 
         Parameters
         ----------
@@ -212,7 +212,8 @@ class Reproduction:
     ) -> Plan:
         """Return the plan of the run ``name`` of the paper on the data at a location.
 
-        What the paper sets for the run goes before the protocol of all runs.
+        What the paper sets for this run goes before
+        what it sets for all runs.
         """
         # `_ABOUT` are the fields of a run that are not fields of a plan.
         settings = {
@@ -274,8 +275,10 @@ class Reproduction:
     ) -> PaperTable:
         """Return a table of one measure with a row per fold and a column per method.
 
-        ``printed`` has the printed numbers of each method: those of the five
-        folds, and their mean.
+        ``printed`` has the printed numbers of each
+        method: those of the five folds, and their
+        mean. ``results`` are our runs by the
+        paper's names.
         """
         measure = printed["measure"]
         values_of_method = printed["columns"]
@@ -304,7 +307,10 @@ class Reproduction:
     ) -> PaperTable:
         """Return a table of averages over the folds, with a row per method and a column per measure.
 
-        No cell need agree: the paper does not specify the experiment completely.
+        ``printed`` has the printed numbers, and
+        ``results`` are our runs by the paper's
+        names. No cell need agree: the paper does
+        not specify the experiment completely.
         """
         measures = tuple(printed["measures"])
         rows = [
@@ -358,9 +364,11 @@ def _selected_features_table(
 def _features_by_rank(
     selected: Iterable[Iterable[int]],
 ) -> Iterator[tuple[int | str, ...]]:
-    """Yield the first feature of each fold, then the second ones and so on.
+    """Yield the rows of a table with a column per fold: the first features selected, then the second ones.
 
-    The id is "" for a fold with fewer.
+    ``selected`` has the ids of each fold in the
+    order of selection. The cell is "" for a fold
+    with fewer features.
     """
     return zip_longest(*selected, fillvalue="")
 
@@ -431,8 +439,11 @@ def _best_test_size(
 ) -> int | str:
     """Return the size with the best mean test measure; "" if no model of these sizes exists.
 
-    The choice by the test part imitates a flaw that a paper may have. At each
-    size, parameters are chosen by validation.
+    The size is the number of features, out of
+    ``sizes``, of a model of our run. The choice by
+    the test part imitates a flaw that a paper may
+    have. At each size, parameters are chosen by
+    validation.
     """
     from rankstudio.engine.analysis.tried_models.run_curves import run_curves  # noqa: PLC0415 - reads models
 
@@ -449,9 +460,12 @@ def _best_test_size(
 def steps_of_all_folds(result: RunResult, measure: str) -> int:
     """Return the number of selection steps that is best for all folds together.
 
-    It maximizes the mean of a measure over the validation parts, with the best
-    combination of each fold at every step. Of equal numbers, the smallest one
-    is returned. Without a selection, it is the number of features.
+    The best number has the greatest mean of the
+    measure over the validation parts, with the best
+    combination of parameters of each fold at every
+    step. Of equally good numbers, the smallest one
+    is returned. For a method without selection, the
+    result is the number of features.
     """
     if not result.plan.entry.selects:
         return len(result.feature_ids)
@@ -475,8 +489,8 @@ def _measures_of_table(table: Mapping[str, Any]) -> tuple[str, ...]:
 def _runs_of_table(table: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the names of the runs whose results a table has.
 
-    A table has one run, or a run for each selector and ranker, or one for each
-    column or row.
+    A table has one run, or a run for each selector
+    and ranker, or a run for each column or row.
     """
     if "run" in table:
         return (table["run"],)
@@ -510,7 +524,7 @@ def reproductions() -> tuple[str, ...]:
 
 
 def load_reproduction(key: str) -> Reproduction:
-    """Read the tables of a paper.
+    """Return the tables of a paper with its plans, read from a file of the package.
 
     Raises
     ------

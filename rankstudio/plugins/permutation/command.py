@@ -109,7 +109,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run a permutation test of a method's path, and print it; return the exit status.
 
-    After Ctrl+C, the permutations so far are printed.
+    ``args`` are the command's options. After Ctrl+C, the
+    permutations so far are printed.
     """
     from rankstudio.engine.experiment.units.single_path import SinglePath
     from rankstudio.plugins.permutation.label_permutation import permutation_steps
@@ -198,7 +199,9 @@ def _test_table(
 ) -> Block:
     """Return a table with the criterion of each step, its band with permuted labels, and p.
 
-    A step without a single feature of its own has no name.
+    A row is a step of ``path``, with the name of the feature that
+    it adds. A step that adds no single feature has no name. The
+    band is the range of most criteria of permuted labels.
     """
     from rankstudio.plugins.permutation.criterion_band import CriterionBand
 

@@ -57,7 +57,7 @@ class CriterionBand:
 
     @classmethod
     def of(cls, test: PermutationTest, divisor: float) -> CriterionBand:
-        """Summarize a test: observed criteria, and mean and band of the permuted ones.
+        """Return the summary of a test: observed criteria, and mean and limits of the permuted criteria.
 
         Criteria are divided by ``divisor``: m if they are sums over m documents.
         """

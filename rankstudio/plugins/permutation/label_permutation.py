@@ -38,7 +38,7 @@ Criteria = Waiting[list[Floats]]
 
 @dataclass(frozen=True)
 class PermutedPaths:
-    """Trains paths on permuted labels or preferences.
+    """A way to train paths on permuted labels or preferences, for a permutation test.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class PermutedPaths:
 def labelled_paths(
     estimator: LinearRanker, data: TrainingData
 ) -> Iterator[PermutedPaths]:
-    """Provide paths that are trained on permuted labels.
+    """Provide a way to train paths on permuted labels, for the time of a ``with`` block.
 
     Parameters
     ----------
@@ -94,10 +94,12 @@ def labelled_paths(
 def _shared_learner(
     paths: LabelPaths, y: Floats, on_threads: Share
 ) -> Callable[[Sequence[Ints]], Criteria]:
-    """Return a function that trains several paths with shared computations.
+    """Return a function that trains paths on several orders of labels, with shared computations.
 
-    It takes orders of the labels ``y`` (m,), and returns the criteria of their
-    paths. ``on_threads`` distributes work to threads.
+    The function takes orders of the labels ``y`` (m,), and
+    returns the criteria of each path at its steps. ``paths``
+    shares the computations, and ``on_threads`` distributes work
+    to threads.
     """
 
     def learn(orders: Sequence[Ints]) -> Criteria:
@@ -111,15 +113,19 @@ def _shared_learner(
 def _refitting_paths(
     estimator: LinearRanker, relabelled: Callable[[Ints], GivenData]
 ) -> PermutedPaths:
-    """Return paths that are each trained anew, on the data that ``relabelled`` returns for an order.
+    """Return a way to train each path anew, on the data that ``relabelled`` returns for an order.
 
-    An order has the position whose label each document gets.
+    An order has, for each document, the position of the document
+    whose label it gets. ``estimator`` is the method that is
+    trained.
     """
 
     def learn(orders: Sequence[Ints]) -> Criteria:
         """Train a path for each order of the labels, one after the other.
 
-        Return the criteria of each path. Uses `estimator` and `relabelled`.
+        Return the criteria of each path. ``estimator`` and
+        ``relabelled``, which returns the data for an order, are
+        those of the enclosing function.
         """
         criteria = []
         for order in orders:
@@ -144,7 +150,7 @@ def _with_labels(data: QueryData, labels: Floats) -> QueryData:
 
 
 def learned_path(estimator: LinearRanker, data: GivenData) -> Waiting[Floats]:
-    """Train a copy of an estimator, and return the criterion of each step.
+    """Train a copy of an estimator; yield progress, and return the criterion of each step, shape (k,).
 
     If all steps have the same features, as the iterations of an optimizer, only
     the last step counts.
@@ -172,7 +178,7 @@ def compared_rows(data: QueryData) -> Bools:
 def preferred_paths(
     estimator: LinearRanker, data: QueryData
 ) -> Iterator[PermutedPaths]:
-    """Provide paths that are trained on preferences with permuted documents.
+    """Provide a way to train paths on preferences with permuted documents, for a ``with`` block.
 
     Parameters
     ----------
@@ -189,8 +195,9 @@ def preferred_paths(
         def paths(orders: Sequence[Ints]) -> Criteria:
             """Train a path for each order of the documents, on several threads.
 
-            Return the criteria of each path. Uses `exchanged`, the estimator
-            and the pool of threads of the enclosing function.
+            Return the criteria of each path. ``exchanged``, the
+            estimator and the pool of threads are those of the
+            enclosing function.
             """
             criteria: list[Floats] = [np.empty(0)] * len(orders)
 
@@ -217,7 +224,7 @@ _REFITTING_TEXT = "training with permuted labels"
 
 @dataclass(frozen=True, eq=False)
 class PermutationTest:
-    """A criterion compared with the criteria of permuted labels.
+    """The criterion of a path at each step, compared with its criteria with permuted labels.
 
     Attributes
     ----------
@@ -308,7 +315,7 @@ def permutation_steps(
     seed: int = 0,
     block: int = _PERMUTATIONS_PER_STEP,
 ) -> Generator[PermutationTest | None, None, PermutationTest]:
-    """Yield the test with a growing number of permutations, and return the complete test.
+    """Yield a permutation test with a growing number of permutations, and return the complete test.
 
     The whole path is trained again with labels permuted within each query, to
     compare its criterion at each step with that by chance.
@@ -394,7 +401,7 @@ def _progress_then_criteria(work: Criteria) -> Generator[None, None, list[Floats
 def _permuted_paths(
     estimator: LinearRanker, data: TrainingData
 ) -> tuple[AbstractContextManager[PermutedPaths], Bools | None]:
-    """Return the context that provides the paths, and a mask (m,) of the rows to permute.
+    """Return the context that provides a way to train paths, and a mask (m,) of the rows to permute.
 
     The mask is None for all rows. Of data with preferences, only documents that
     some preference compares are permuted.

@@ -84,9 +84,9 @@ class ClickRule:
     def __post_init__(self) -> None:
         """Raise ParameterError for an invalid rule of pairs, or an invalid η.
 
-        A click at a position has the weight position^η. Instead of a number, η
-        may be `GIVEN` (by a column of the log), `ESTIMATED`, or "" for the
-        usual one of both.
+        A click at a position has the weight position^η. Instead
+        of a number, η may be `GIVEN` (by a column of the log),
+        `ESTIMATED`, or "" for the usual one of these two.
         """
         if self.pairs not in PAIR_RULES:
             raise ParameterError(
@@ -105,8 +105,9 @@ class ClickRule:
 
 
 def rule_settings(values: Mapping[str, str]) -> dict[str, str]:
-    """Complete the settings of a plan for clicks with defaults.
+    """Return the settings of a plan for clicks, completed with defaults.
 
+    The settings are the fields of :class:`ClickRule`, as texts.
     Raise ParameterError for wrong settings.
     """
     rule = ClickRule(**values)  # type: ignore[arg-type]  # ClickRule checks the values
@@ -198,7 +199,7 @@ class ClickLog:
 
 @dataclass(frozen=True, eq=False)
 class ClickPairs:
-    """Weighted preferences from clicks, each pair once; all arrays have the shape (l,).
+    """Weighted preferences between two documents from clicks, each pair once; arrays have the shape (l,).
 
     Attributes
     ----------
@@ -227,10 +228,10 @@ def is_click_header(cells: Sequence[str]) -> bool:
 
 
 def _column_positions(cells: Sequence[str]) -> dict[str, int]:
-    """Return the index of each column of a click log in a header, by its role.
+    """Return the index of each column of a click log, by its role, from the cells of a header.
 
-    Roles are "session", "query", "document" and so on; those without a column
-    are left out.
+    Roles are "session", "query", "document" and so on; roles
+    without a column are left out.
     """
     names = [cell.strip().strip('"').lower() for cell in cells]
 
@@ -278,9 +279,11 @@ class _ClickReader:
     """Reads a log once, and counts its lists: in blocks, or with ``at_once`` as a whole."""
 
     def __init__(self, path: Path, rule: ClickRule, *, at_once: bool = False) -> None:
-        """Prepare to read; a list is the documents shown for a query at one time.
+        """Prepare to read a click log; a list is the documents shown for a query at one time.
 
-        ``at_once`` is for a file in which the lines of lists are mixed.
+        ``rule`` says how clicks become preferences. ``at_once``
+        is for a file in which the lines of several lists are
+        mixed: all lines are read before they are counted.
         """
         self._path = path
         self._rule = rule
@@ -403,7 +406,7 @@ class _ClickReader:
         propensities are used or, without that column, η is estimated. Raise
         DatasetError if the column is required but missing.
 
-        The attribute ``_uses_propensities`` is set.
+        The attribute ``_uses_propensities`` of the reader is set.
         """
         has_propensity = "propensity" in self._columns
         if self._rule.eta == GIVEN and not has_propensity:
@@ -417,8 +420,8 @@ class _ClickReader:
     def _add(self, line: int, content: str) -> None:
         """Add a line of the file, a shown document, to its result list.
 
-        ``line`` is its number, ``content`` its text. Raise FormatError if it is
-        invalid.
+        ``line`` is the number of the line, and ``content`` its
+        text. Raise FormatError if the line is invalid.
         """
         # Read the cells of the line; empty ids are refused.
         columns = self._columns
@@ -456,8 +459,9 @@ class _ClickReader:
     def _list(self, session: str, query: str, position: int) -> int:
         """Return the number, from 0, of the result list of a shown document.
 
-        A list is the documents of a session and query; without sessions, a new
-        one begins with another query, or where positions do not increase.
+        A list has the documents of a session and query. Without
+        sessions, a new list begins with another query, or where
+        positions do not increase.
 
         When a new list begins and enough documents have been read, the lists
         before it are counted.
@@ -584,7 +588,8 @@ class _Counts:
     def add(self, keys: Ints, sums: Floats, lines: Ints) -> None:
         """Add l rows: their keys (l, n_keys), numbers to add up (l, n_sums), and lines in the file (l,).
 
-        The first one of the lines of equal keys is kept.
+        Rows with equal keys become one row with the sum of their
+        numbers. The first one of their lines is kept.
         """
         self._parts.append(self._merged([(keys, sums, lines)]))
         if len(self._parts) > _MAX_PARTS:
@@ -596,7 +601,7 @@ class _Counts:
 
     @staticmethod
     def _merged(parts: list[tuple[Ints, Floats, Ints]]) -> tuple[Ints, Floats, Ints]:
-        """Merge parts, each (keys, sums, lines) with a row per key, into one of these.
+        """Return several parts, each (keys, sums, lines) with a row per key, merged into one such part.
 
         Equal keys become one row, with the sums of their numbers and their first line.
         """
@@ -618,7 +623,7 @@ class _Counts:
 
 
 def _clicked_pairs(table: Ints, rule: PairRule) -> tuple[Ints, Ints]:
-    """Return (winners, losers): the rows of the two documents of each pair.
+    """Return the pairs of documents of which one is preferred: rows of the winners, and rows of the losers.
 
     ``table`` has a row per shown document, sorted by result list. A clicked
     document wins over each unclicked one of its list or, by the rule "skipped",
@@ -729,9 +734,10 @@ def estimate_bias(log: Impressions) -> PositionBias:
     def moments(eta: float) -> tuple[Floats, Floats]:
         """Return mean and variance, (documents,), of the log position of a click on each document.
 
-        A click's position is distributed like impressions times position^-η.
-        Uses the arrays `impressions`, `group` (the number of the document) and
-        `log_position` of the function around it, by document and position.
+        A click's position is distributed like impressions times
+        position^-η. The arrays ``impressions``, ``group`` (the
+        number of the document) and ``log_position`` of the
+        enclosing function are by document and position.
         """
         weight = impressions * np.exp(-eta * log_position)
         total = np.bincount(group, weight)

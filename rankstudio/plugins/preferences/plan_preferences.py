@@ -29,8 +29,9 @@ from rankstudio.plugins.preferences.preference_summary import (
 def plan_entry(path: Path, rule: ClickRule | None = None) -> dict[str, str]:
     """Return the entry of a plan for a preference file, which is read.
 
-    The entry has its path and checksum and, for a log of clicks, the rule by
-    which they become preferences ("pairs" and "eta").
+    The entry has the file's path and checksum and, for a log of
+    clicks, the rule by which clicks become preferences ("pairs"
+    and "eta").
 
     Parameters
     ----------
@@ -56,7 +57,7 @@ def plan_entry(path: Path, rule: ClickRule | None = None) -> dict[str, str]:
 
 
 def preference_file(plan: Plan) -> PreferenceFile:
-    """Read the preference file of a plan.
+    """Return the contents of the preference file that a plan names.
 
     Raises
     ------
@@ -81,7 +82,7 @@ def preference_file(plan: Plan) -> PreferenceFile:
 
 
 def click_facts(plan: Plan) -> ClickFacts | None:
-    """Return the facts on the clicks of a plan; None if it learns from labels or other preferences.
+    """Return facts on the clicks from which a plan learns; None for labels or preferences without clicks.
 
     Raises
     ------
@@ -155,7 +156,7 @@ def describe_preferences(
 
 
 def check_file(plan: Plan, dataset: FoldedDataset) -> None:
-    """Raise DataError if the preferences of a plan do not fit the data; called before any work.
+    """Check before any work that the preferences of a plan fit the data.
 
     Raises
     ------

@@ -46,13 +46,14 @@ _IN_OTHER_PART = -2
 
 @dataclass(frozen=True)
 class ClickFacts:
-    """The clicks of a log, and how they became preferences.
+    """Facts on the clicks of a log, and how the clicks became preferences.
 
     Attributes
     ----------
     rule : ClickRule
     bias : PositionBias or None
-        None for given propensities.
+        Power law of the propensities by position; None if the log
+        has propensities.
     n_clicks, n_lists, n_pairs : int
         Numbers of clicks, result lists and distinct pairs.
     """
@@ -182,11 +183,12 @@ class PreferenceFile:
     def _error(
         self, data: RankingDataset, preference: int, q: int, winner: int, loser: int
     ) -> FormatError:
-        """Return the error of a preference that does not fit the data.
+        """Return the error that says why a preference does not fit the data.
 
-        ``preference`` is its position in the file, ``q`` the number of its
-        query in the data, ``winner`` and ``loser`` are the rows of its
-        documents; negative numbers say why there is none.
+        ``preference`` is its position in the file, ``q`` the
+        number of its query in the data, ``winner`` and ``loser``
+        are the rows of its documents; negative numbers say why
+        there is no such row.
         """
         # The document that was not found; if the winner was, it is the loser.
         columns = self._columns
@@ -212,7 +214,8 @@ class PreferenceFile:
 def holds_preferences(path: Path) -> bool:
     """Return whether a file is a table of preferences or clicks, by its header.
 
-    Only CSV and TSV files are; a file that cannot be read is none.
+    The result is True only for CSV and TSV files, and False for a
+    file that cannot be read.
     """
     if Path(without_ending(path.name)).suffix.lower() not in (".csv", ".tsv"):
         return False
@@ -280,7 +283,7 @@ def read_preference_file(
 
 @lru_cache(maxsize=2)
 def _parsed_file(path: Path, checksum: str) -> PreferenceFile:
-    """Read a file whose bytes have this checksum.
+    """Return the contents of a preference file whose bytes have a checksum.
 
     The contents are cached, as every fold of a run reads the file.
     """
@@ -295,8 +298,9 @@ def _preferences_of_clicks(
 ) -> PreferenceFile:
     """Return the preferences of a click log, weighted by a rule for clicks.
 
-    The last ones are cached: ``checksum`` is that of the file's bytes, so that
-    a changed file is read again. Without a rule, the usual one is used.
+    The preferences of the last file are cached: ``checksum`` is
+    that of the file's bytes, so that a changed file is read
+    again. Without a rule, the usual one is used.
     """
     # Errors in the clicks name the file.
     log = read_clicks(path, rule or ClickRule())
@@ -376,7 +380,8 @@ class DocumentRows:
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     numbers : ndarray of shape (N,)
-        For each name, the number that it is, 0 if it is not a number.
+        For each name, the number that the name stands for; 0 if
+        it is not a number.
     keys : ndarray of shape (D,), in ascending order
         ``q * N + n`` for each document of query q whose id is the nth name.
     rows : ndarray of shape (D,)
@@ -390,9 +395,10 @@ class DocumentRows:
 
     @classmethod
     def of(cls, data: RankingDataset, names: tuple[str, ...]) -> DocumentRows:
-        """Find the documents of some data whose ids are among the names.
+        """Return the rows of the documents of some data whose ids are among some names.
 
-        A name may also be a number, that of a document within its query.
+        A name may also be a number: the position of a document
+        within its query, from 1.
         """
         numbers = np.array([_number_of_id(name) for name in names], dtype=np.int64)
 
@@ -412,7 +418,7 @@ class DocumentRows:
         )
 
     def find(self, query: Ints, name: Ints) -> Ints:
-        """Return the row of each document, `NO_DOCUMENT` or `SEVERAL`.
+        """Return the row of each document that is given by its query and name.
 
         Parameters
         ----------
@@ -452,7 +458,8 @@ class DocumentRows:
 def _positions_of_ids(ids: tuple[str, ...], names: tuple[str, ...]) -> Ints:
     """Return the position of each id among the names, -1 for another id.
 
-    Some ids are looked up at a time, so that other threads can run in between.
+    The result has the shape of ``ids``. Some ids are looked up at
+    a time, so that other threads can run in between.
     """
     position_of_name = {name: position for position, name in enumerate(names)}
     positions = np.empty(len(ids), dtype=np.int64)
@@ -734,7 +741,7 @@ def _stripped_bounds(text: Bytes, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
 def _distinct_words(
     text: Bytes, begin: Ints, end: Ints
 ) -> tuple[tuple[str, ...], Ints]:
-    """Return (distinct words of cells, index of the word of each cell).
+    """Return the distinct words in some cells of a text, and the index of the word of each cell.
 
     ``begin`` and ``end`` (l,) are the bounds of the cells in ``text``.
     """
@@ -777,8 +784,10 @@ def _cells_of_line(
 ) -> list[str]:
     """Return the cells of a line, without the blanks around them.
 
-    Lines with quotes, or very long ones, need Python's reader of CSV. Raise
-    FormatError if it refuses the line.
+    ``line`` is the line, and ``line_number`` and ``text`` are for
+    the error. Lines with quotes, or very long ones, need Python's
+    reader of CSV. Raise FormatError if this reader refuses the
+    line.
     """
     if len(line) < _MAX_UNCHECKED_LENGTH and not _QUOTING.search(line):
         return [unguarded(cell.strip()).strip() for cell in line.split(delimiter)]
@@ -796,7 +805,8 @@ def _names_and_sizes(
 ) -> tuple[list[str], list[float]]:
     """Return the names of a line (query, winner, loser), and its magnitude and weight.
 
-    Magnitude and weight are 1 by default.
+    Magnitude and weight are 1 by default. Raise FormatError for
+    an invalid line.
     """
     cells = _cells_of_line(text, line_number, line, delimiter)
     if not _MIN_CELLS <= len(cells) <= _MAX_CELLS or not all(cells[:_MIN_CELLS]):
@@ -812,7 +822,7 @@ def _names_and_sizes(
 
 
 def _parsed_size(cell: str) -> float | None:
-    """Return the magnitude or weight in a cell.
+    """Return the magnitude or weight of a preference from the text of a cell.
 
     Return 1 for an empty cell, and None for an invalid one.
     """

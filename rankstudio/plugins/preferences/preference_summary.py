@@ -15,7 +15,7 @@ from rankstudio.engine.data.preferences import Preferences
 
 @dataclass(frozen=True)
 class PreferenceSummary:
-    """Counts of preferences.
+    """Counts of preferences between documents, and of their contradictions and cycles.
 
     Attributes
     ----------
@@ -32,9 +32,10 @@ class PreferenceSummary:
         satisfies all preferences within such a group, and some ranking
         satisfies all others.
     n_in_cycles, largest : int
-        Number of documents in these groups, and in the largest one.
+        Number of documents in these components, and in the
+        largest one.
     n_cyclic : int
-        Number of preferences within these groups.
+        Number of preferences within these components.
     """
 
     n_preferences: int

@@ -36,9 +36,9 @@ def add_options(parser: argparse._ActionsContainer) -> None:
 
 
 def preferences_from(args: argparse.Namespace) -> dict[str, str] | None:
-    """Return the plan's entry for the file that the terminal's options name.
+    """Return the plan's entry for the preference file that the terminal's options name.
 
-    Return None if they name no file.
+    Return None if the options name no such file.
 
     Raises
     ------

@@ -25,21 +25,24 @@ from rankstudio.plugins.queries.query_comparison import model_scores, query_meas
 
 @dataclass(frozen=True)
 class FeatureAblation:
-    """Effect of leaving out one feature.
+    """Effect of training a model without one of its features, over the queries of several folds.
 
     Attributes
     ----------
     column : int
         0-based column of the feature.
     folds : tuple of int
-        Numbers of the folds whose model contains it.
+        Numbers of the folds whose model contains the
+        feature.
     fall : float
         Measure with the feature minus the measure without it, mean over the
         queries of these folds.
     low, high : float
-        Its 95 % interval, by the paired bootstrap over queries.
+        95 % interval of the fall, by the paired bootstrap
+        over queries.
     n_worse, n_equal, n_better : int
-        Number of queries that are worse, equal and better without it.
+        Number of queries that are worse, equal and better
+        without the feature.
     """
 
     column: int
@@ -80,9 +83,10 @@ def relearned(
 ) -> Step:
     """Retrain a selected model without one of its features, with the same method and parameters.
 
-    The retrained model may use only the other features of the model. A method
-    that adds features one by one adds all of these, and boosting ends at the
-    round of the model.
+    The retrained model may use only the other features of
+    the model. A method that adds features one by one adds
+    all of these features. Boosting ends at the round of the
+    model.
 
     Parameters
     ----------
@@ -102,7 +106,7 @@ def relearned(
     Returns
     -------
     Step
-        Step over all n features.
+        The new model, with weights for all n features.
 
     Raises
     ------

@@ -58,7 +58,7 @@ class ComparedQuery:
 
 @dataclass(frozen=True, eq=False)
 class QueryComparison:
-    """Two models on the queries of some folds.
+    """A comparison of two models, A and B, by a measure of each query of some folds.
 
     Attributes
     ----------
@@ -139,7 +139,7 @@ def compare_queries(
     measure: str,
     convention: str,
 ) -> QueryComparison:
-    """Measure two models in every query.
+    """Compare two models, A and B, by a measure of every query.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ _PURPOSE = "Selection for some queries"
 
 @dataclass(frozen=True, eq=False)
 class QueryPaths:
-    """Paths on two groups of queries.
+    """The selections of features on two groups of queries, each as a path of steps.
 
     Attributes
     ----------

@@ -23,7 +23,7 @@ from rankstudio.plugins.queries.score_contributions import (
 
 @dataclass(frozen=True)
 class RankedDocument:
-    """A document of a query.
+    """A document of a query, with its ranks and scores by two models, A and B.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class RankedDocument:
         Text after ``#`` in the file.
     label : float
     relevant : bool
-        Whether it is relevant by the convention.
+        Whether the document is relevant by the convention.
     rank_a, rank_b : int
         Rank by each model, from 1.
     score_a, score_b : float
@@ -56,13 +56,13 @@ class RankedDocument:
 
 @dataclass(frozen=True, eq=False)
 class RankedQuery:
-    """One query with its documents.
+    """One query with its documents as two models, A and B, rank them.
 
     Attributes
     ----------
     query_id : str
     documents : tuple of RankedDocument
-        Documents in the order of A.
+        Documents in the order of model A.
     contributions : ScoreContributions
         Contributions to A's scores; rows are in the order of A, as ``documents``.
     names : tuple of str
@@ -82,9 +82,10 @@ class RankedQuery:
 
     @cached_property
     def above_least(self) -> Floats:
-        """Contributions minus the smallest one of each feature, shape (m, s).
+        """Contributions of s features to m documents' scores, minus each feature's smallest one, (m, s).
 
-        The ranking stays the same.
+        The ranking by the sum of these contributions stays
+        the same.
         """
         above: Floats = self.contributions.values - self.least
         return above
@@ -111,7 +112,7 @@ class RankedQuery:
     def decisive_feature(
         self, first: int, second: int
     ) -> tuple[int, float, float] | None:
-        """Return the feature that decides between two documents.
+        """Return the feature that decides which of two documents model A ranks higher.
 
         Parameters
         ----------

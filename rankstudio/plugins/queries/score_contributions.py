@@ -120,9 +120,14 @@ def _contributions_of_sums(
 ) -> ScoreContributions:
     """Split the scores of a model whose features are weighted sums of the original features.
 
-    A score is first split by sum. What a sum adds is then divided among its
-    features in proportion to the sizes of their summands, weight times value.
-    If all summands of a document are 0, the weights of the sum replace them.
+    A score is first split into what each sum of features
+    adds. What a sum adds is then divided among its features
+    in proportion to the sizes of their summands, weight
+    times value. If all summands of a document are 0, the
+    weights of the sum replace the summands. ``beyond`` has
+    the model as plain values, ``X``, (m, n), the documents,
+    ``column_of`` the column of each feature id, and
+    ``source`` a name of the model for errors.
     """
     # the weights of each sum, a row per sum
     sums = np.array(beyond["sums"], dtype=np.float64)
@@ -159,8 +164,10 @@ def _contributions_of_thresholds(
 ) -> ScoreContributions:
     """Split the scores of weak rankers, each of which adds a weight for values above a threshold.
 
-    Each belongs to one feature, so that the weights are added up by feature.
-    ``column_of`` has the column of ``X`` for each feature id.
+    Each weak ranker belongs to one feature, so that the
+    weights are added up by feature. ``beyond`` has the weak
+    rankers as plain values. ``column_of`` has the column of
+    ``X``, (m, n), for each feature id.
     """
     weak_rankers = [
         (column_of[t["id"]], t["above"], t["adds"]) for t in beyond["thresholds"]

@@ -24,7 +24,7 @@ from rankstudio.plugins.report.document import Block
 
 
 def analysis_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield the tables of each analysis for each subject.
+    """Yield for a report the tables of each analysis of the plug-ins, for each subject.
 
     A subject is what an analysis reads: a run, a plan, a dataset or a training
     part, with its name.

@@ -144,8 +144,10 @@ def against_single_feature(run: ReportedRun, name: str) -> PairedComparison | No
 def _single_per_query(run: ReportedRun, name: str) -> Floats | None:
     """Return the measure of each fold's best single feature in each query of the run's part.
 
-    The shape is (Q,), over the queries of all folds. None if the measure has no
-    values for each query.
+    The shape is (Q,), over the queries of all
+    folds; ``name`` is that of the measure. The
+    result is None if the measure has no values
+    for each query.
     """
     from rankstudio.engine.analysis.measurements.remeasurement import Remeasurement  # noqa: PLC0415 - brings numba
 

@@ -35,8 +35,9 @@ _DPI = 240.0  # of pictures; on paper, a dot is a third of the width of a thin l
 class ReportFigure:
     """A figure of a report with its caption.
 
-    HTML contains the figure as an SVG element, previews and PDF contain it as a
-    picture; each is created on demand.
+    HTML contains the figure as an SVG element,
+    previews and PDF contain it as a picture.
+    Element and picture are created on demand.
 
     Attributes
     ----------
@@ -211,9 +212,12 @@ SECTIONS: dict[str, str] = {
 
 
 def every_section(stored: Iterable[tuple[str, bool]]) -> dict[str, bool]:
-    """Return all sections in the stored order, each with whether it is included; new ones come last.
+    """Return whether each section of a report is included, in the stored order; new sections come last.
 
-    The section of analyses is only available if a plug-in has an analysis for reports.
+    ``stored`` has key and choice of each stored
+    section. The section of analyses is only
+    available if a plug-in has an analysis for
+    reports.
     """
     available = [key for key in SECTIONS if key != "analyses" or reported_analyses()]
     included = {key: is_included for key, is_included in stored if key in available}
@@ -228,7 +232,7 @@ def wanted_keys(stored: Iterable[tuple[str, bool]]) -> tuple[str, ...]:
 
 
 def section_keys(text: str) -> tuple[str, ...]:
-    """Parse a list of section keys: "question,results,features".
+    """Return the keys of sections in a text: "question,results,features".
 
     Raises
     ------
@@ -266,7 +270,9 @@ def with_words(report: Report, settings: ReportSettings) -> Report:
     Returns
     -------
     Report
-        Its section with the question is gone if it would be empty.
+        The changed report. The section with the
+        question is left out if it would be
+        empty.
     """
     old_blocks = [
         block

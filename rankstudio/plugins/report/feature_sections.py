@@ -42,7 +42,7 @@ _MAX_NAMED_FEATURES = 6
 
 
 def feature_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield a sentence and a table on the selected features of each run.
+    """Yield for a report a sentence and a table on the selected features of each run.
 
     The table has the margins of the features: their leads over the next candidate.
     """
@@ -88,7 +88,7 @@ def _selecting_runs(source: ReportSource) -> list[ReportedRun]:
 
 
 def _common_sentence(run: ReportedRun, stability: SelectionStability) -> str:
-    """Return a sentence on the number of features that a run chose, and on those of all folds.
+    """Return a sentence on how many features a run chose, and on the features that all folds chose.
 
     ``stability`` has each chosen feature with the number of folds that chose it.
     """
@@ -154,8 +154,9 @@ def _feature_table(run: ReportedRun, stability: SelectionStability) -> TextTable
 def _closest_choices(run: ReportedRun) -> dict[int, str]:
     """Return a text on the smallest lead of each feature over the next candidate, by feature id.
 
-    It is the smallest one of all folds. {} for a method that does not compare
-    candidates.
+    The text is about the fold with the smallest
+    lead. The dict is empty for a method that
+    does not compare candidates.
     """
     # Methods without candidates have no leads.
     score = run.plan.candidate_score
@@ -193,7 +194,7 @@ def _closest_choices(run: ReportedRun) -> dict[int, str]:
 def _margin_text(
     score: CandidateScore, margin: Margin, names: Sequence[str], fold: int
 ) -> str:
-    """Return a text on a lead, such as "12 % ahead of BM25 of body (fold 2)".
+    """Return a text on a feature's lead, such as "12 % ahead of BM25 of body (fold 2)".
 
     ``names`` are those of the candidates. The text has no fold if ``fold`` is 0.
     """

@@ -212,7 +212,7 @@ def _part_table(data: FoldedDataset) -> TextTable:
 
 
 def _parameters_text(plan: Plan) -> str:
-    """Return a text of the tried values, and of the other parameters without their default.
+    """Return a plan's parameters as a text: the tried values, and values other than the default.
 
     Ranges such as "1..8" are written with an ellipsis, and powers such as 2^-2
     with raised digits.
@@ -263,7 +263,7 @@ def _protocol_rows(plan: Plan) -> tuple[tuple[str, str], ...]:
 
 
 def seal_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield when the test part of each dataset was sealed, and when the seal was broken.
+    """Yield paragraphs on when the test part of each dataset was sealed, and when the seal was broken.
 
     While a test part is sealed, its numbers are not shown.
     """
@@ -291,7 +291,7 @@ def seal_blocks(source: ReportSource) -> Iterator[Block]:
 
 
 def version_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield the versions of software that computed the runs.
+    """Yield the table of the versions of software that computed the runs.
 
     Runs with the same versions share a column.
     """
@@ -342,7 +342,7 @@ def reference_blocks(source: ReportSource) -> Iterator[Block]:
 
 
 def ability_blocks(key: str, plugin: str, source: ReportSource) -> Iterator[Block]:
-    """Yield the section that a plug-in contributes, or a paragraph that it is absent.
+    """Yield the section of a report that a plug-in contributes, or a paragraph that the plug-in is absent.
 
     ``key`` is that of the section, and ``plugin`` the name of the plug-in.
     """

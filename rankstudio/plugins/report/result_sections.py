@@ -120,7 +120,7 @@ def _spread_text(run: ReportedRun, name: str) -> str:
 def _best_cells(
     group: ReportedGroup, names: Sequence[str]
 ) -> frozenset[tuple[int, int]]:
-    """Return row and column of the cells with the best means; none if the runs are not ranked.
+    """Return row and column of a table's cells with the best means; none if the runs are not ranked.
 
     The rows are those of the group's runs, and the columns of ``names`` follow
     three others.
@@ -141,16 +141,18 @@ def _best_cells(
 
 
 def _curves_figure(group: ReportedGroup) -> ReportFigure | None:
-    """Return the validation measure by size, with bands paired with the best run.
+    """Return the figure of the validation measure by model size, a curve per run of the group.
 
-    Return None without validation.
+    A band shows the interval of the difference
+    to the best run. Return None without
+    validation.
     """
     figure = curves_of(group.folds_title, group.runs[:_MAX_RUNS], group.measure)
     return ReportFigure(figure) if figure is not None else None
 
 
 def _folds_table(group: ReportedGroup) -> TextTable | None:
-    """Return the table of the measure by fold and run.
+    """Return the table of a group's measure by fold and run.
 
     Return None for a single fold, or for too many folds.
     """

@@ -90,7 +90,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Compute the risks of the runs of studies, and write or print them, as the options say.
 
-    Return the exit status 0.
+    ``args`` are the command's options. Return the exit status 0.
     """
     from rankstudio.engine.statistics.risk import checked_alpha
     from rankstudio.plugins.risk.risk_tables import risk_as_dict, risk_csv, risk_table

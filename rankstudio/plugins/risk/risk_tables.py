@@ -108,7 +108,7 @@ def risk_csv(risks: Sequence[GroupRisk]) -> str:
 
 
 def _csv_row(risk: GroupRisk, run: RunRisk) -> tuple[object, ...]:
-    """Return the values of a run in the order of the CSV file's header.
+    """Return the risks of a run as a row of the CSV file, in the order of the file's header.
 
     For the baseline itself, the five risks against the baseline and the number
     of losses are None.

@@ -33,7 +33,7 @@ from rankstudio.engine.statistics.risk import (
 
 @dataclass(frozen=True)
 class RunRisk:
-    """Risk of a run in its group.
+    """Risk of a run in comparison with the other runs of its group.
 
     Attributes
     ----------
@@ -44,7 +44,8 @@ class RunRisk:
     risk : BaselineRisk or None
         Risk against the baseline; None for the baseline itself.
     georisk : float
-        NaN if the measure has no GeoRisk.
+        GeoRisk of the run in its group; NaN if the measure has no
+        GeoRisk.
     """
 
     number: int
@@ -68,9 +69,10 @@ class GroupRisk:
     baseline : int or None
         Number of the baseline run; None if no two runs of the group can be compared.
     runs : tuple of RunRisk
-        The baseline first; empty without a baseline.
+        Risk of each run, the baseline first; empty without a
+        baseline.
     n_queries : int
-        Queries in which all runs have values.
+        Number of queries in which all runs have values.
     notes : tuple of str
         Sentences on runs that are left out, and on what the measure does not have.
     """
@@ -240,12 +242,12 @@ def _risks(
     baseline: int,
     alpha: float,
 ) -> tuple[RunRisk, ...]:
-    """Return the risk of each run, that of the baseline first.
+    """Return the risk of each run of a group, that of the baseline first.
 
     Parameters
     ----------
     table : ndarray of shape (n_queries, n_runs)
-        Values of the measure.
+        Values of the measure in each query by each run.
     numbers : sequence of int
         Numbers of the runs, in the order of the columns.
     titles : Mapping of int to str

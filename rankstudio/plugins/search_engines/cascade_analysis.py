@@ -115,7 +115,7 @@ def _selecting_measure(plan: Plan) -> str:
 def _front_as_dict(front: CascadeFront, best: Cascade | None) -> dict[str, Any]:
     """Return the best cascades as dicts and lists of plain values, for JSON.
 
-    `best` is the one that is marked, if any.
+    `best` is the cascade that is marked, or None.
     """
     # A single model has no second stage; a sealed test measure is left out.
     rows = [

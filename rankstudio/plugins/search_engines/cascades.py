@@ -74,7 +74,7 @@ class CascadeFront:
     Attributes
     ----------
     cascades : tuple of Cascade
-        By ascending time, and so by improving validation measure.
+        The cascades by ascending time, and so by improving validation measure.
     measure : str
         Name of the measure.
     values : tuple
@@ -178,7 +178,7 @@ def cascade_milliseconds(
 
 
 def _sorted_depths(depths: Sequence[int]) -> list[int]:
-    """Return depths of cascades in ascending order, each once; ParameterError if invalid.
+    """Return depths of cascades in ascending order, each once; raise ParameterError for invalid depths.
 
     A depth is the number of documents per query that the second model ranks again.
     """
@@ -277,10 +277,10 @@ def find_cascades(
     sizes = np.rint(path.sizes[combined_positions]).astype(int).tolist()
 
     def cascade_of(position: int) -> Cascade:
-        """Return the tried cascade at a position, with its test measure unless that is sealed.
+        """Return the tried cascade at a position, with its test measure unless the test part is sealed.
 
-        Uses `tried`, `values`, `times`, `sizes`, `folds` and `sealed` of the
-        function around it.
+        ``tried``, ``values``, ``times``, ``sizes``, ``folds`` and ``sealed``
+        are those of the enclosing function.
         """
         i, j, depth = tried[position]  # numbers of the two models, and the depth
         tests = [] if sealed else [fold.value("test", i, j, depth) for fold in folds]
@@ -307,7 +307,7 @@ def find_cascades(
 def _best_path(
     run: RunResult, data: FoldedDataset, name: str, higher_is_better: bool
 ) -> TriedPath:
-    """Return the models of the parameters with the best mean validation measure.
+    """Return the path of models with the parameters that have the best mean validation measure.
 
     Raise PlanError if the method selects no features, or the run has no such measure.
     """
@@ -337,8 +337,8 @@ def _best_path(
 def _combined_positions(path: TriedPath) -> Ints:
     """Return the positions on a path of the models to combine, ascending.
 
-    These are one model for each size on a short path; on a longer path, one
-    model for each of a few sizes, and the largest one.
+    A short path has a position for each size. A longer path has one for each of
+    a few sizes, and one for the largest model.
     """
     # The first model of each size. Sizes are means over the folds, so that they
     # may lie between whole numbers.
@@ -363,7 +363,7 @@ class _Fold:
         run: RunResult,
         name: str,
     ) -> None:
-        """Make an evaluator of the measure `name` for each part of the fold.
+        """Make an evaluator of the measure `name` for each part of a fold.
 
         `parts` are by name, and `steps` are the models. Scores are computed
         when they are first needed, and stored.
@@ -404,8 +404,8 @@ class _Fold:
         """Return the measure of a cascade of two models on a part of the fold.
 
         `first` and `second` are indices of the models; without a `depth`, only
-        the first one ranks. NaN without the part, or without a feature of the
-        models.
+        the first model ranks. The result is NaN if the fold lacks the part, or
+        the data a feature of the models.
         """
         # `can_score` says whether a part has all features of a model.
         has_part = part in self._parts

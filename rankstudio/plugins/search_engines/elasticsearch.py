@@ -40,8 +40,9 @@ def write(function: ScoreFunction) -> Files:
     Known feature definitions are exported unchanged. Trees are in RankLib's
     format, which identifies features by position in the feature set, from 1.
 
-    "" is the model, for ``POST _ltr/_featureset/NAME/_createmodel``, and the
-    other file is its feature set.
+    The keys of the result are endings of file names. The file with the key ""
+    is the model, for ``POST _ltr/_featureset/NAME/_createmodel``, and the other
+    file is its feature set.
     """
     features = _set_features(function)
     names = list(function.exported_columns)  # by column
@@ -77,10 +78,10 @@ def write(function: ScoreFunction) -> Files:
 
 
 def _set_features(function: ScoreFunction) -> list[dict[str, Any]]:
-    """Return the features of the model's feature set, as JSON objects.
+    """Return the features of a model's feature set, as JSON objects.
 
-    They are those that were imported with the data. Without any, each input
-    gets a template that reads its field.
+    If a feature set was imported with the data, its features are returned.
+    Otherwise each input of the model gets a template that reads its field.
     """
     if function.set_definitions:
         return [json.loads(definition) for definition in function.set_definitions]
@@ -109,7 +110,8 @@ def with_shifted_thresholds(tree: ScoreTree, function: ScoreFunction) -> ScoreTr
 def field_query(model_input: ModelInput) -> dict[str, Any]:
     """Return an Elasticsearch query whose score is the value of a field.
 
-    Users replace it by the query of their feature.
+    The field is that of the feature's name. Users replace the query by that of
+    their feature.
 
     Since Elasticsearch 7, scores must not be negative, so a feature with
     negative values has a shift. A value that is still negative after the shift
@@ -131,7 +133,7 @@ def field_query(model_input: ModelInput) -> dict[str, Any]:
 def not_negative(
     function: ScoreFunction, ranges: ValueRanges
 ) -> tuple[ScoreFunction, ...]:
-    """Return a function in which each feature with negative values has a shift.
+    """Return a score function in which each feature with negative values has a shift.
 
     The shift is the power of two above the absolute value of the lowest value,
     which is in ``ranges.low``.
@@ -188,7 +190,7 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
 
 
 def serve(values: Floats, name: str, query: dict[str, Any]) -> None:
-    """Change the values of a field to the scores that its query gives, in place.
+    """Change the values of a field to the scores that a query of this field gives, in place.
 
     `query` is that of :func:`field_query`, which reads the field and may add a shift.
 

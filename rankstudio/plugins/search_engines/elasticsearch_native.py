@@ -77,7 +77,8 @@ def write(function: ScoreFunction) -> Files:
 def _feature_query(model_input: ModelInput) -> dict[str, Any]:
     """Return the Elasticsearch query whose score is the value of a feature.
 
-    OutputError is raised if its definition in the feature set is no query.
+    OutputError is raised if the feature's definition in the feature set is no
+    query.
     """
     if not model_input.definition:
         return field_query(model_input)
@@ -105,7 +106,7 @@ def _tree_as_dict(tree: ScoreTree, names: list[str]) -> dict[str, Any]:
     n_splits = len(tree.splits)
 
     def place(node: int) -> int:
-        """Return the position of a node in the list, by its number in the tree.
+        """Return the position of a node in Elasticsearch's list of nodes, by its number in the tree.
 
         The position of a split is its number, the position of a leaf -1 minus
         its number.
@@ -138,7 +139,7 @@ def _tree_as_dict(tree: ScoreTree, names: list[str]) -> dict[str, Any]:
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents as Elasticsearch does.
+    """Score documents by the model in a file, as Elasticsearch does.
 
     `files` has the model under the key "", its only file. The result has shape
     (m,), one score per document.
@@ -177,7 +178,7 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
 def _parsed_node(
     nodes: list[Mapping[str, Any]], number: int, columns_of_features: list[int]
 ) -> Node:
-    """Return the node with a number, and the nodes below it, as nested tuples.
+    """Return a node of a tree by its number, and the nodes below it, as nested tuples.
 
     A leaf is its value. A split is a column, a threshold, and the nodes for
     values up to it and above it. `columns_of_features` has the column of each

@@ -55,7 +55,7 @@ def write_script(function: ScoreFunction) -> Files:
 
 
 def read_script(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents as the script does.
+    """Score documents as the script in a search does.
 
     `files` has the search with the script under the key "", its only file. The
     result has shape (m,), one score per document.
@@ -75,7 +75,7 @@ def read_script(files: Files, function: ScoreFunction, documents: Documents) -> 
 def _without_negative_terms(
     function: ScoreFunction, ranges: ValueRanges
 ) -> tuple[ScoreFunction, ...]:
-    """Return the function with shifts by which no term of the sum is negative.
+    """Return a score function with shifts by which no term of its sum is negative.
 
     Elasticsearch allows no negative scores. A shift is added to an input; it is
     a power of two, so that sums keep their digits.

@@ -202,9 +202,9 @@ def _query_of_file(path: Path) -> str:
 
 
 def _query_of_request(response: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the query in the parameters that Solr repeats in its response.
+    """Return the possible ids of the query, from the parameters that Solr repeats in its response.
 
-    Return () without a query.
+    Return () if the parameters have no query.
     """
     header = response.get("responseHeader")
     parameters = header.get("params") if isinstance(header, dict) else None
@@ -218,7 +218,7 @@ def _query_of_request(response: Mapping[str, Any]) -> tuple[str, ...]:
 def _texts_under_keys(
     fields: Mapping[str, Any], keys: Sequence[str]
 ) -> tuple[str, ...]:
-    """Return the texts and numbers under some keys, as texts.
+    """Return the texts and numbers in a JSON object under some keys, as texts.
 
     The number 17.0 gives the texts "17" and "17.0", because the judgments may
     have either.
@@ -246,7 +246,8 @@ def _logged_document(
 ) -> LoggedDocument | None:
     """Return the logged values of a hit of a search engine; None for a hit without any.
 
-    `queries` are the possible ids of its query.
+    A hit is a document in a response. `queries` are the possible ids of the
+    query of the response.
     """
     # Vespa has the features in an object among the fields of a hit.
     fields = hit.get("fields")
@@ -291,16 +292,16 @@ def _logged_document(
 def _user_part_of_id(name: str) -> str:
     """Return the user's part of an id of Vespa, ``id:namespace:type:key=value:part``.
 
-    Return "" for other ids.
+    The user's part is the last one. Return "" for ids of another form.
     """
     parts = name.split(":", 4)
     return parts[4] if name.startswith(_VESPA_ID_BEGINNING) and len(parts) == 5 else ""
 
 
 def _values_by_name(values: Iterable[tuple[str, float]]) -> dict[str, float]:
-    """Return a hit's values by name.
+    """Return the logged values of a hit by the names of the features.
 
-    A feature that is logged twice must have the same value.
+    Raise an error for a feature that is logged twice with different values.
     """
     value_by_name: dict[str, float] = {}
     for name, value in values:
@@ -315,7 +316,7 @@ def _values_by_name(values: Iterable[tuple[str, float]]) -> dict[str, float]:
 
 
 def _elasticsearch_values(logged: Any) -> Iterator[tuple[str, float]]:
-    """Yield name and value of the features in ``_ltrlog``.
+    """Yield name and value of the features in ``_ltrlog``, Elasticsearch's log in a hit.
 
     ``_ltrlog`` is a list of objects. The values of each object are lists of
     features with "name" and "value".
@@ -355,7 +356,7 @@ def _solr_values(text: str) -> Iterator[tuple[str, float]]:
 
 
 def _vespa_values(features: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    """Yield name and value of the features that Vespa lists.
+    """Yield name and value of the features that Vespa lists in a hit.
 
     The value of a tensor is `_TENSOR_MARK`, as tensors are left out. Vespa's
     entry `_CACHED` is no feature.
@@ -438,7 +439,8 @@ class JudgedDocuments:
     def find(self, document: LoggedDocument) -> tuple[str, str, int] | None:
         """Return under which query and document id a logged document is judged, and its number.
 
-        None if it is not judged. A logged document may have several possible ids.
+        The result is None if the document is not judged. A logged document may
+        have several possible ids.
         """
         for query in document.queries:
             numbers = self._numbers.get(query, {})
@@ -450,7 +452,8 @@ class JudgedDocuments:
     def unlogged(self, rows: Ints) -> Iterator[tuple[str, str]]:
         """Yield query and document id of each judged document that is not in the logs.
 
-        `rows` has a row number for each judged document, negative for such a document.
+        `rows` has the row of each judged document in the table, negative for a
+        document that is not in the logs.
         """
         for query, documents in self._numbers.items():
             yield from (
@@ -461,15 +464,15 @@ class JudgedDocuments:
 
 
 class _JoinedDocuments:
-    """Puts the logged documents that are judged into a table, one after the other.
+    """Joins logged documents with their judgments, and puts them into a table, one after the other.
 
-    If a document is logged several times, its last values count: each time it
-    gets a new row, and `facts` says which rows are kept. Documents that are
-    only logged or only judged are counted, and the first ones listed.
+    If a document is logged several times, its last values count: each time the
+    document gets a new row, and `facts` says which rows are kept. Documents
+    that are only logged or only judged are counted, and the first ones listed.
     """
 
     def __init__(self, judged: JudgedDocuments, builder: TableBuilder) -> None:
-        """Start without documents; the builder receives the rows of the table.
+        """Start without documents; ``builder`` receives the rows of the table.
 
         `judged` are the documents that judges graded.
         """
@@ -504,7 +507,8 @@ class _JoinedDocuments:
     def add(self, document: LoggedDocument, path: Path) -> bool:
         """Add a logged document if it is judged.
 
-        Return whether enough documents wait to be written.
+        Documents wait until they are written together. Return whether enough
+        documents wait. ``path`` is the log, for errors.
         """
         # The first document is the example in the error if none is judged.
         self._example = self._example or document
@@ -540,7 +544,9 @@ class _JoinedDocuments:
     ) -> None:
         """Raise a DatasetError if one judgment fits two documents of Vespa.
 
-        They have different whole ids, but the same part that the user chose.
+        The two documents have different whole ids, but the same part that the
+        user chose. ``judged_as`` is the id in the judgments, and ``number``
+        that of the judged document. ``path`` is the log, for the error.
         """
         full_id = next(
             (name for name in document.documents if _user_part_of_id(name)), judged_as
@@ -773,8 +779,8 @@ def read_logs(
 def _grades_of_logged(paths: Files, progress: ReadProgress) -> Grades:
     """Return the grade 0 for every logged document, by query and document.
 
-    For logs without judgments, which are only scored. Of several possible ids
-    of a query or a document, the first one is used.
+    The grades are for logs without judgments, whose documents are only scored.
+    Of several possible ids of a query or a document, the first one is used.
     """
     # The thread is for the checksum that a streamed file computes.
     grades: dict[str, dict[str, float]] = {}
@@ -790,7 +796,8 @@ def _grades_of_logged(paths: Files, progress: ReadProgress) -> Grades:
 def unmatched_documents(logs: Files, judgments: Files) -> list[tuple[str, str, str]]:
     """Return the documents that are logged or judged, but not both.
 
-    Each is a query, a document, and "not judged" or "not logged".
+    An entry of the result is the id of a query, the id of a document, and "not
+    judged" or "not logged".
     """
     # A row is 0 if its document is logged, and -1 if not.
     judged = JudgedDocuments([read_judgments(read_lines(file)) for file in judgments])
@@ -823,7 +830,7 @@ def _feature_count_error(path: Path, n_features: int) -> DatasetError:
 
 
 def _document_comment(query: str, document: str) -> str:
-    """Return the comment of a document.
+    """Return the comment of a document in LETOR text: the id of the document.
 
     The comment includes the query if it has blanks, which LETOR text cannot
     contain in a query.
@@ -864,9 +871,9 @@ def _nothing_joined_error(
 
 
 def _ids_text(query_documents: Sequence[tuple[str, str]]) -> str:
-    """Return a list of queries and documents as text.
+    """Return a list of documents, each with its query, as text for a message.
 
-    Of a long list, only the first ones are named.
+    Of a long list, only the first documents are named.
     """
     ids_text = "; ".join(
         f"{query} {document}" for query, document in query_documents[:_MAX_LISTED_IDS]

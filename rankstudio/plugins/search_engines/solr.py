@@ -37,7 +37,8 @@ _THRESHOLD_SLACK = np.float32(1e-6)  # Solr adds it to every threshold
 def write(function: ScoreFunction) -> Files:
     """Return the files of a model for Solr: the model, and its features.
 
-    "" is the model, for ``PUT …/schema/model-store``; the features are for
+    The keys of the result are endings of file names. The file with the key ""
+    is the model, for ``PUT …/schema/model-store``. The features are for
     ``…/feature-store``.
     """
     # Weights of a linear model, or the trees of an ensemble.
@@ -88,7 +89,8 @@ def _store_feature(model_input: ModelInput, store: str) -> dict[str, Any]:
 def _model_feature(model_input: ModelInput) -> dict[str, Any]:
     """Return an input of a Solr model as JSON.
 
-    A feature with a shift has a normalizer, which computes (value - avg) / std.
+    A feature with a shift has a normalizer, which computes (value - avg) / std
+    of its value.
     """
     if not model_input.shift:
         return {"name": model_input.exported_name}
@@ -107,7 +109,7 @@ def _centred_variants(
 
 
 def _node_as_dict(node: Node, names: list[str]) -> dict[str, Any]:
-    """Return a node, and the nodes below it, as a dict for Solr's JSON.
+    """Return a node of a tree, and the nodes below it, as a dict for Solr's JSON.
 
     Numbers are texts, which older versions of Solr need. ``names`` are those of
     the inputs, by position.
@@ -122,8 +124,10 @@ def _node_as_dict(node: Node, names: list[str]) -> dict[str, Any]:
 def _threshold_text(value: float) -> str:
     """Return the text of a threshold to which Solr adds its slack.
 
-    The sum is ``value`` as a float. Because of rounding, the neighbors of the
-    difference are tried, too; if none fits, the difference is used.
+    Solr raises every threshold by its slack, a millionth. The sum of the
+    threshold and the slack is ``value`` as a float. Because of rounding, the
+    neighbors of the difference are tried, too; if none fits, the difference is
+    used.
     """
     target = np.float32(value)
     lowered = target - _THRESHOLD_SLACK
@@ -142,7 +146,7 @@ def _threshold_text(value: float) -> str:
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents as Solr does.
+    """Score documents by the model in a file, as Solr does.
 
     `files` has the model under the key ""; its features are not read. The
     result has shape (m,), one score per document.
@@ -166,9 +170,10 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
 def _normalized_values(
     model: dict[str, Any], columns: dict[str, int], documents: Documents
 ) -> Floats:
-    """Return the values of documents as Solr's normalizers change them, shape (m, k).
+    """Return the values of k features of m documents as Solr's normalizers change them, shape (m, k).
 
-    They only subtract "avg", as "std" is 1 in exported models.
+    ``model`` is Solr's JSON, and ``columns`` has the column of each feature by
+    name. Normalizers only subtract "avg", as "std" is 1 in exported models.
     """
     X = documents.X.astype(documents.dtype)
     for feature in model["features"]:

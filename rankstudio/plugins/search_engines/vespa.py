@@ -81,8 +81,8 @@ def _input_names(function: ScoreFunction) -> list[str]:
 def _lines_before_expression(names: list[str]) -> list[str]:
     """Return the lines of a rank profile before its expression.
 
-    They list the features to log for each hit, by their ``names``, and begin
-    the second phase.
+    The lines list the features to log for each hit, by their ``names``, and
+    begin the second phase.
     """
     feature_lines = [f"        {name}" for name in names]
     return [
@@ -155,7 +155,7 @@ class _Expression:
         return result
 
     def _factor(self) -> Floats:
-        """Return the values of a number, a name, a negated factor or an ``if``, shape (m,) or ().
+        """Parse a number, a name, a negated factor or an ``if``, and return its values, shape (m,) or ().
 
         The ``if`` is written ``if (a <= b, c, d)``: c where a is at most b, else d.
         """
@@ -181,7 +181,7 @@ class _Expression:
                 return np.array(float(number))
 
     def _next(self, expected: str | None = None) -> str:
-        """Return the present token and go to the next one.
+        """Return the present token of the expression and go to the next one.
 
         Raise ValueError if the present token is not the expected one.
         """

@@ -87,7 +87,7 @@ def read_arrow(
 
 
 def arrow_need(_: DataFormat, path: Path) -> ContentsNeed:
-    """Return the memory that the contents of a file need.
+    """Return the memory that the contents of a Parquet or Arrow file need.
 
     The file states the number of its values.
     """
@@ -106,7 +106,7 @@ def write_arrow(
 
 
 def arrow_size(path: Path) -> float:
-    """Return the size of a file's numbers in memory, in bytes.
+    """Return the size of the numbers of a Parquet or Arrow file in memory, in bytes.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def arrow_size(path: Path) -> float:
 
 
 def preview(_: DataFormat, path: Path, _beginning: bytes, n_rows: int) -> FirstRows:
-    """Return the first rows of a file, without reading the rest.
+    """Return the first ``n_rows`` rows of a Parquet or Arrow file, without reading the rest.
 
     Raises
     ------
@@ -189,10 +189,12 @@ class _ArrowFile:
             raise _damaged(self._path, error) from None
 
     def frames(self) -> Iterator[tuple[int, Any]]:
-        """Yield (number of the first row, from 0, rows as a table of pyarrow).
+        """Yield the rows of the file as tables of pyarrow, each with the number of its first row, from 0.
 
-        A table has at most ``ROWS`` rows. Lists of numbers become a column for
-        each position in them. Raise FileAccessError for a damaged file.
+        A table has at most ``ROWS`` rows. A column
+        of lists of numbers becomes a column for
+        each position in the lists. Raise
+        FileAccessError for a damaged file.
         """
         n_done = 0
         batches = self.batches()
@@ -217,7 +219,7 @@ class _ArrowFile:
             n_done += frame.num_rows
 
     def n_columns(self) -> int:
-        """Return the number of columns, where a list counts a column for each position.
+        """Return the number of columns of the file, where lists count a column for each position.
 
         The first rows are read if a type does not fix the length of the lists
         in a column.
@@ -239,7 +241,9 @@ class _ArrowFile:
     def _with_equal_lists(self, table: Any, first_row: int) -> Any:
         """Return rows whose columns of lists have a type with a fixed length.
 
-        ``first_row`` is the number of their first row in the file, from 0.
+        ``table`` has the rows, and ``first_row`` is
+        the number of its first row in the file,
+        from 0.
 
         Raises
         ------
@@ -310,7 +314,9 @@ class _ArrowFile:
     def batches(self) -> Iterator[Any]:
         """Yield the rows of the file in batches of pyarrow, as they are stored.
 
-        From Parquet, batches of ``ROWS`` rows are made.
+        The batches of an Arrow file are as they are
+        stored. From Parquet, batches of ``ROWS``
+        rows are made.
         """
         # Columns are read in small pieces, to save memory.
         if self._is_parquet:
@@ -358,7 +364,9 @@ def _table_columns(path: Path, frame: Any, first_row: int) -> TableColumns:
     ) -> DataError:
         """Return the error of a row of this table, for a ``missing`` or a wrong value.
 
-        ``excerpt`` is what the row has, ``expected`` what it should have.
+        ``row`` is the number of the row in the
+        table. ``excerpt`` is what the row has,
+        ``expected`` what it should have.
         """
         # Line and column are those of text files: 0 for none.
         error_type = MissingValueError if missing else ColumnValueError
@@ -383,8 +391,9 @@ def _table_columns(path: Path, frame: Any, first_row: int) -> TableColumns:
 def _without_lists(table: Any) -> Any:
     """Return a table of pyarrow in which lists of numbers became columns.
 
-    A column of lists of length d is replaced by d columns of numbers, which
-    have its name and their position.
+    A column of lists of length d is replaced by d
+    columns of numbers. Their names are the name of
+    the column and the position in the list.
     """
     import pyarrow as pa  # noqa: PLC0415 - an extra
 
@@ -415,9 +424,10 @@ def _without_lists(table: Any) -> Any:
 
 
 def _value_at(chunk: Any, position: int) -> Any:
-    """Return the value at a position of each list.
+    """Return the value at a position of each list of a pyarrow array.
 
-    Return null for a missing list.
+    The result is an array with null for a missing
+    list.
     """
     import pyarrow.compute as pc  # noqa: PLC0415 - an extra
 

@@ -106,9 +106,10 @@ def preview(_: DataFormat, path: Path, beginning: bytes, n_rows: int) -> FirstRo
 
 
 def _record_blocks(file: SourceFile) -> Iterator[_Block]:
-    """Yield the records of a file as blocks of rows.
+    """Yield the JSON records of a file as blocks of rows.
 
-    The keys of the first block are the columns: later records may have no others.
+    The keys of the first block are the columns:
+    later records may have no other keys.
     """
     values = iter(JsonValues(file.path, unpacked_stream(file), tr(EXPECTED)))
     keys: tuple[str, ...] | None = None
@@ -124,7 +125,7 @@ def _record_blocks(file: SourceFile) -> Iterator[_Block]:
 
 @dataclass
 class _Block:
-    """Some records of JSON as columns of a table.
+    """A block of JSON records, which become columns of a table.
 
     Parameters
     ----------
@@ -142,7 +143,7 @@ class _Block:
         self.lines: list[int] = []
 
     def add(self, line: int, record: Any) -> None:
-        """Add a record as a new row.
+        """Add a record of the file as a new row of the block; ``line`` is its line.
 
         Raises
         ------
@@ -189,9 +190,11 @@ class _Block:
     def _error(
         self, row: int, excerpt: str, expected: str, missing: bool = False
     ) -> DataError:
-        """Return the error of a record, for a ``missing`` or a wrong value.
+        """Return the error of a record in the block, for a ``missing`` or a wrong value.
 
-        ``row`` is its number in the block, and ``excerpt`` what it has.
+        ``row`` is the number of the record in the
+        block, ``excerpt`` what the record has, and
+        ``expected`` what it should have.
         """
         error_type = MissingValueError if missing else ColumnValueError
         return error_type(

@@ -107,8 +107,8 @@ class CatBoostSelection(PathSelector):
         """Drop features in stages with CatBoost, and return the first k of the resulting order.
 
         The order begins with the features that no stage drops. Then come the
-        dropped ones, the last dropped first. Progress events come after each
-        tree.
+        dropped features, the last dropped first. Progress events come after
+        each tree.
         """
         algorithm = _ALGORITHMS[self.checked("importance")]
         n_stages = self.checked("n_stages")
@@ -176,15 +176,16 @@ def _dropped_columns(
     algorithm: str,
     go_on: Callable[[], bool],
 ) -> list[int]:
-    """Return the columns of a pool that CatBoost drops to leave ``size`` of them, the least important first.
+    """Return the columns of a pool that CatBoost drops to leave ``size``, the least important first.
 
-    ``go_on`` is called after each tree, and returns False to stop CatBoost.
-    Cancelled is raised then. ``parameters`` are CatBoost's, and ``algorithm``
-    is its measure of importance.
+    ``catboost`` is the module, and ``pool`` the training documents.
+    ``parameters`` are CatBoost's, and ``algorithm`` is its measure of
+    importance. ``go_on`` is called after each tree, and returns False to stop
+    CatBoost: Cancelled is then raised.
     """
 
     class StopCheck:
-        """A measure that is always 0, and stops CatBoost when ``go_on`` returns False.
+        """A measure for CatBoost that is always 0, and stops CatBoost when ``go_on`` returns False.
 
         ``select_features`` accepts no callbacks, but evaluates a measure after
         each tree.

@@ -65,7 +65,8 @@ Grown = tuple[ScoreTree, dict[int, float], Ints]
 class ConvertedTrees(GrownTrees):
     """Trees of another library, converted to LightGBM's text.
 
-    Each tree is added when it is grown.
+    The model is complete after :meth:`finish`. Each tree is added when it is
+    grown.
     """
 
     def __init__(self, n_columns: int) -> None:
@@ -85,7 +86,7 @@ class ConvertedTrees(GrownTrees):
         return np.asarray(tree.leaves)[leaves]
 
     def finish(self) -> None:
-        """Create the LightGBM model of all trees.
+        """Create the LightGBM model of all added trees.
 
         Call this method after the last tree is added.
         """
@@ -140,9 +141,10 @@ class ConvertedRanker(TreeRanker):
     """
 
     def _grow(self, data: TrainingData) -> Generator[Grown | WorkProgress, None, None]:
-        """Grow the trees, and yield for each the tree, its gains, and the leaf of each document, (m,).
+        """Grow trees; yield each tree with its gains by column and the leaf of each document, (m,).
 
-        Gains are above 0 for all columns that the tree uses.
+        Gains are above 0 for all columns that the tree uses. Progress is
+        yielded in between.
         """
         raise NotImplementedError
 
@@ -282,7 +284,8 @@ class XGBoostTrees(ConvertedRanker):
     def _parameters(self) -> dict[str, Any]:
         """Return the parameters of XGBoost, by its names, for those of this method.
 
-        One thread, so that sums do not depend on the number of threads.
+        XGBoost gets one thread, so that sums do not depend on the number of
+        threads.
         """
         return {
             "objective": "rank:ndcg",
@@ -302,9 +305,9 @@ class XGBoostTrees(ConvertedRanker):
     def memory_need(self, shape: DataShape) -> MemoryNeed:
         """Return the memory that XGBoost needs for m documents with n features.
 
-        It keeps the bins of all values, and reads one shard at a time. To find
-        bins, it needs a sketch of each feature's values; to grow trees, sums
-        for each feature and node.
+        XGBoost keeps the bins of all values, and reads one shard at a time. To
+        find bins, XGBoost needs a sketch of each feature's values; to grow
+        trees, sums for each feature and node.
         """
         kept_bytes = (
             _XGBOOST_BYTES_PER_BIN * shape.m * shape.n + _BYTES_PER_DOCUMENT * shape.m
@@ -440,9 +443,10 @@ class CatBoostTrees(ConvertedRanker):
         pool = pool_of(catboost, data)
 
         def fit(go_on: Callable[[], bool]) -> None:
-            """Train `model` of the method on its `pool`.
+            """Train CatBoost on the training documents.
 
-            ``go_on`` returns after each tree whether to go on.
+            ``go_on`` returns after each tree whether to go on. ``model`` and
+            ``pool``, the documents, are those of the enclosing method.
             """
 
             class Listener:
@@ -504,9 +508,10 @@ def _xgboost_shards(xgboost: Any, data: TrainingData) -> Any:
             super().__init__()
 
         def next(self, input_data: Callable[..., None]) -> bool:
-            """Pass the next shard to XGBoost's function; return False if there is none.
+            """Pass the next shard to a function of XGBoost; return False if no shard is left.
 
-            Uses ``data`` of the enclosing function, and releases the shard's memory.
+            ``input_data`` is the function. The shards are those of ``data`` of
+            the enclosing function. The shard's memory is released.
             """
             if self._next == len(data.shards):
                 return False
@@ -530,7 +535,7 @@ def _xgboost_shards(xgboost: Any, data: TrainingData) -> Any:
 
 
 def _leaf_numbers(values: Mapping[str, Any]) -> Ints:
-    """Return for each node of XGBoost's tree its number among the leaves, from left to right, shape (nodes,).
+    """Return each node's number among the leaves of XGBoost's tree, from left to right, shape (nodes,).
 
     The converted tree numbers its leaves like this. For a split, the number is
     0, and not used. ``values`` is XGBoost's JSON of a model of one tree.
@@ -570,7 +575,7 @@ def catboost_parameters(method: Any, X: Floats) -> dict[str, Any]:
 
 
 def pool_of(catboost: Any, data: QueryData, columns: Any = slice(None)) -> Any:
-    """Return some columns of the training data, all by default, as a pool of CatBoost.
+    """Return the training documents with some columns, all by default, as a pool of CatBoost.
 
     A pool is CatBoost's object for documents with labels and queries.
     ``catboost`` is the module.
@@ -584,7 +589,7 @@ def pool_of(catboost: Any, data: QueryData, columns: Any = slice(None)) -> Any:
 
 
 def can_learn(data: QueryData) -> bool:
-    """Return whether CatBoost can learn.
+    """Return whether CatBoost can learn from some training documents.
 
     Some feature must vary, and some query must have two different labels.
     """
@@ -602,8 +607,8 @@ def varying_columns(X: Floats) -> Ints:
 def as_dataset_errors(label: str, catboost: Any) -> Iterator[None]:
     """Turn an error of CatBoost in a ``with`` block into a :class:`DatasetError`.
 
-    Its message lacks the line of CatBoost's source. ``label`` is that of the
-    method, and ``catboost`` the module.
+    The message of the new error lacks the line of CatBoost's source. ``label``
+    is that of the method, and ``catboost`` the module.
     """
     try:
         yield

@@ -76,9 +76,9 @@ def repeatable_text(text: str) -> str:
 
 
 class GrownTrees:
-    """The trees of a run, in a booster of LightGBM.
+    """The trees that a training has grown so far, in a booster of LightGBM.
 
-    While the run lasts, the booster also keeps the training data.
+    Until the training ends, the booster also keeps the training data.
     """
 
     def __init__(self, booster: Any) -> None:
@@ -280,8 +280,8 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
     def memory_need(self, shape: DataShape) -> MemoryNeed:
         """Return the memory that LightGBM needs for m documents with n features.
 
-        It keeps the bins of all values, which it finds from a sample of the
-        documents, and reads one shard at a time.
+        LightGBM keeps the bins of all values, which it finds from a sample of
+        the documents. LightGBM reads one shard at a time.
         """
         bins = float(shape.m) * shape.n  # one byte per value
         sample = _BYTES_PER_SAMPLED_VALUE * min(shape.m, _SAMPLED_DOCUMENTS) * shape.n
@@ -294,7 +294,7 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
         return MemoryNeed(read + kept_bytes, reading=reading, kept=kept_bytes)
 
     def work(self, data: GivenData) -> Iterator[TreeStep | WorkProgress]:
-        """Yield one step per tree.
+        """Train LambdaMART, and yield one step per tree.
 
         The criterion of a step is the negative NDCG@k of the training documents
         in LightGBM's convention: a query without a relevant document counts 1.
@@ -440,8 +440,8 @@ def _scores_of_trees(booster: Any, X: Floats, first: int, count: int) -> Floats:
 def threads_for(X: Floats) -> int:
     """Return how many threads LightGBM should use for the documents X (m, n).
 
-    These are all available threads, or one if trees take little time. The
-    number changes no bit of the result.
+    The result is the number of available threads, or 1 if trees take little
+    time. The number changes no bit of the result.
     """
     # Time to grow a tree, in nanoseconds, approximately.
     one_tree = 20.0 * X.size
@@ -455,7 +455,7 @@ def threads_for(X: Floats) -> int:
 
 
 def _features_by_gain(gains: Floats) -> list[int]:
-    """Return the features with a gain, in descending order of the gains.
+    """Return the columns of the features with a gain above 0, in descending order of the gains.
 
     Features with equal gains are ordered by column.
     """
@@ -479,9 +479,9 @@ def check_labels(entry: Method, data: TrainingData | QueryData) -> None:
 def _sample_seed(seed: int) -> int:
     """Return the ``data_random_seed`` that LightGBM derives from a ``seed`` for data in one array.
 
-    LightGBM does not derive it for data given as sequences. The number is the
-    first one of LightGBM's linear congruential generator with 15 bits, below
-    2^15 - 1.
+    LightGBM does not derive this number for data given as sequences. The number
+    is the first one of LightGBM's linear congruential generator with 15 bits,
+    below 2^15 - 1.
     """
     first_number = (214_013 * seed + 2_531_011) >> 16 & 0x7FFF
     return first_number % 0x7FFF
@@ -514,7 +514,7 @@ def shard_rows(lightgbm: Any, data: TrainingData) -> Sequence[Any]:
 
 
 class _ShardReader:
-    """Reads one shard at a time.
+    """Reads the rows of one shard at a time.
 
     The mapped pages of a shard are released before the next shard is read.
     """

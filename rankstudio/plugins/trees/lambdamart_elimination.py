@@ -91,7 +91,8 @@ class LambdaMARTElimination(RetrainedTrees):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Eliminate features, and yield one step per selected feature, after progress events.
 
-        Its model is LambdaMART with this feature and all earlier ones.
+        The model of a step is LambdaMART with this feature and all earlier
+        ones.
         """
         data = training_data(data)
         n = data.X.shape[1]
@@ -105,9 +106,10 @@ class LambdaMARTElimination(RetrainedTrees):
         models: dict[int, Step] = {}
 
         def importances(columns: Ints) -> Waiting[Floats]:
-            """Train LambdaMART with r columns, and return their importances (r,).
+            """Train LambdaMART with r columns; yield progress, and return their importances (r,).
 
-            Models with at most k features are stored in ``models`` of the method.
+            Models with at most k features are stored in ``models`` of the
+            enclosing method.
             """
             model = yield from self._grown(data, tuple(columns.tolist()))
             if columns.size <= k:

@@ -127,9 +127,9 @@ class LambdaMARTTop(RetrainedTrees):
                 yield event
 
     def _importances(self, data: TrainingData) -> Waiting[Floats]:
-        """Train LambdaMART with all features, and return their importances (n,).
+        """Train LambdaMART with all features; yield progress, and return the features' importances (n,).
 
-        Sets ``gains_`` and ``importances_``.
+        The method also sets the attributes ``gains_`` and ``importances_``.
         """
         # Only this model, with all features, takes their costs into account.
         costs = None

@@ -114,7 +114,8 @@ def problems_table(datasets: Sequence[PlannedDataset]) -> TextTable:
 def skipped_text(skipped: Sequence[SkippedPath]) -> Block:
     """Return the files and folders that take no part, each with its reason, as lines.
 
-    Of many files in one folder, only the first is listed, with their number.
+    If many files of one folder are skipped, only the first file
+    is listed, with the number of the others.
     """
     lines = ["Skipped"]
     for folder, paths in grouped(skipped, lambda path: path.path.parent).items():

@@ -68,7 +68,8 @@ class CiteDialog(SavingDialog):
     Parameters
     ----------
     texts : dict of str to str
-        Entries by titles, of which the user chooses one.
+        BibTeX entries by titles for the user, who chooses one of
+        the titles.
     parent : QWidget, optional
     """
 
@@ -137,7 +138,8 @@ class CiteDialog(SavingDialog):
 def _texts(runs: tuple[RunResult, ...], plan: Plan) -> dict[str, str]:
     """Return the BibTeX of all runs together and of each run, by titles for the user.
 
-    Without runs, the only text is that of the plan.
+    The result maps a title to a text. Without runs, the only text
+    is that of the plan.
     """
     from rankstudio.engine.analysis.references import (  # noqa: PLC0415 - brings numba
         bibtex_of,

@@ -39,7 +39,7 @@ class TransferController(GivenController):
 
     @property
     def possible(self) -> bool:
-        """Whether a selection can be tested.
+        """Whether the selection of another run can be tested on the open data.
 
         The documents must be open, and read as the plan says.
         """
@@ -169,7 +169,7 @@ def _finished_runs(path: Path) -> dict[str, int]:
 def _transfer_plans(
     path: Path, number: int, open_plan: Plan, dataset: FoldedDataset
 ) -> tuple[Plan, Plan, str]:
-    """Return the plan that measures the model of a run, the plan of the same method, and a note.
+    """Return a plan that measures a run's model on the open data, a plan of its method, and a note.
 
     ``path`` is that of the run's study, and ``number`` the run's number there;
     ``open_plan`` is the plan of the open data. The model is saved in the user's
@@ -195,7 +195,7 @@ def _transfer_plans(
 
 
 def _plan_on_open_data(plan: Plan, open_plan: Plan, dataset: FoldedDataset) -> Plan:
-    """Return a plan of a run on other data, changed for the open data.
+    """Return ``plan``, the plan of a run on other data, changed for the open data.
 
     ``plan`` is that of the run, and ``dataset`` are the open
     data, whose plan is ``open_plan``. How the open data are

@@ -174,8 +174,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Gather the evidence for a selection, and print, write and store it.
 
-    Return the exit code. After Ctrl+C, the evidence so far is printed and
-    written but not stored.
+    ``args`` are the command's options. Return the exit
+    code. After Ctrl+C, the evidence so far is printed
+    and written to files, but not stored in the study.
     """
     # The numbers are the minimum of each option.
     check_numbers(args, halves=1, permutations=1, seed=0)
@@ -226,8 +227,9 @@ def _advice(
 ) -> str:
     """Return a sentence on the smallest set that is as good as the selection.
 
-    It compares the sets by the run's measures on validation queries, so it is
-    "" without a run, or if the run has no such measures.
+    The sentence compares the sets by the run's measures
+    on validation queries. It is "" without a run, or if
+    the run has no such measures.
     """
     from rankstudio.engine.analysis.tried_models.smallest_set import smallest_set_beside
 
@@ -338,7 +340,8 @@ def _store_evidence(
 def _n_parallel_halves(args: argparse.Namespace, processes: Workers) -> int:
     """Return how many halves are expected to be learned from at a time.
 
-    The workers may not have started yet.
+    ``processes`` are the workers, which may not have
+    started yet. Without workers, the number is 1.
     """
     if processes.executor is None:
         return 1
@@ -375,9 +378,11 @@ def _evidence_options(args: argparse.Namespace, plan_seed: int) -> EvidenceOptio
 def _selection_of_study(
     args: argparse.Namespace,
 ) -> tuple[JudgedSelection, FoldedDataset, OpenedRun]:
-    """Return the selection of a run of a study, with its data and the run.
+    """Return the selection of a run of a study, the data of the run, and the run.
 
-    Options that only go with ``--data`` are a PlanError: the run has its own.
+    Raise PlanError for options that only go with
+    ``--data``: the run has its own method, data and
+    parameters.
     """
     from rankstudio.plugins.evidence.judged_selection import JudgedSelection
 
@@ -458,9 +463,10 @@ class _Names:
 
 
 def _plan_or_data_costs(judged: JudgedSelection, names: _Names) -> FeatureCosts | None:
-    """Return the feature costs of the plan.
+    """Return the feature costs of the plan, or else those of the data.
 
-    Without them, the data's feature costs are returned.
+    ``names`` has the data. The result is None if
+    neither the plan nor the data have costs.
     """
     from rankstudio.engine.data.feature_costs import FeatureCosts
 
@@ -472,8 +478,10 @@ def as_dict(
 ) -> dict[str, Any]:
     """Return the evidence as plain values for JSON; None for parts that were not computed.
 
-    "features" has a dict for each selected feature, "best" one for each size of
-    a set, "p" a value for each step, and "optimism" one for each size.
+    In the result, "features" has a dict for each
+    selected feature, "best" a dict for each size of a
+    set, "p" a p value for each step, and "optimism" a
+    value for each size.
     """
     from rankstudio.plugins.evidence.evidence_table import (
         evidence_rows,

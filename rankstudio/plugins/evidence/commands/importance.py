@@ -110,10 +110,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Measure the loss without each feature and with it permuted; print and write it.
+    """Measure the loss of a model without each feature and with it permuted; print and write it.
 
-    Return the exit code. After Ctrl+C, the permutations so far are printed and
-    written but not stored.
+    ``args`` are the command's options. Return the exit
+    code. After Ctrl+C, the permutations so far are
+    printed and written to files, but not stored in the
+    study.
     """
     from rankstudio.plugins.evidence.partial_result import PartialResult
 
@@ -153,13 +155,16 @@ class Weighed:
     Attributes
     ----------
     column : int
+        0-based column of the feature.
     importance, of_negative : float
-        Importance s of the feature, and of its negative.
+        Importance of the feature, the paper's s, and
+        that of the feature with negative values.
     closest : int or None
         Column of the most similar other feature of the model; None for the only
         feature.
     similarity : float
-        Similarity A of the two features; NaN for the only feature.
+        Similarity of the feature to the closest one,
+        the paper's A; NaN for the only feature.
     """
 
     column: int
@@ -215,9 +220,10 @@ def _fsmrank_bounds(
 ) -> FSMRankBounds | None:
     """Return the bounds that theorems prove for an FSMRank model.
 
-    They say how far its objective is above the minimum, and how many more
-    unseen pairs may be in error. None for other methods, or where the theorems
-    do not hold.
+    The bounds say how far the model's objective is
+    above the minimum, and how many more unseen pairs
+    may be in error. The result is None for other
+    methods, or where the theorems do not hold.
     """
     from rankstudio.engine.analysis.features.fsmrank_bounds import bounds_of
     from rankstudio.engine.experiment.units.fold_context import group_training
@@ -232,9 +238,14 @@ def _fsmrank_bounds(
 class _ModelToMeasure:
     """A model with documents, and the work that measures its losses on them.
 
-    ``losses`` measures the losses without each feature, and ``importance``
-    those with each feature permuted; ``keep`` stores the latter with the run of
-    a study. ``recorded`` are files that are not to be overwritten.
+    ``data`` are the documents, and ``part`` names them.
+    ``losses`` is a generator that measures the losses
+    without each feature, and ``importance`` one for the
+    losses with each feature permuted. ``keep`` stores
+    the losses of permuted features with the run of a
+    study. ``recorded`` are files that are not to be
+    overwritten. ``weighed`` and ``bounds`` are what
+    some methods say about their own features.
     """
 
     title: str
@@ -289,8 +300,9 @@ _OPTION_NAMES = {"number": "run", "folds": "fold"}
 def _model_of_run(args: argparse.Namespace) -> _ModelToMeasure:
     """Return the model of a run of a study, with the documents to measure it on.
 
-    The documents are those of the validation part, or without one of the
-    training part.
+    The documents are those of the validation part, or
+    those of the training part if the fold has no
+    validation part.
     """
     from rankstudio.engine.experiment.storage.study import Study
     from rankstudio.plugins.evidence.evidence_codec import pack_evidence
@@ -316,10 +328,11 @@ def _model_of_run(args: argparse.Namespace) -> _ModelToMeasure:
     unit = result.chosen.unit
 
     def keep(importance: PermutationImportance) -> None:
-        """Store the losses with the run; a study that cannot be written gives a note only.
+        """Store a model's losses with its run in the study; print a note if the study cannot be written.
 
-        `name` is that of the part with the documents, and `step` and
-        `unit` are the model and its place in the run.
+        In the enclosing function, ``name`` is that of
+        the part with the documents, and ``step`` and
+        ``unit`` are the model and its place in the run.
         """
         measured = MeasuredImportance(importance, name, convention, step.n_selected)
 
@@ -456,7 +469,7 @@ def _loss_lines(
     permuted: PermutationImportance,
     data: RankingDataset,
 ) -> Iterator[str]:
-    """Yield the lines of the table of losses without each feature and with it permuted.
+    """Yield the table of a model's losses without each feature and with it permuted, as text.
 
     The greatest loss without a feature comes first.
     """

@@ -31,7 +31,8 @@ _SEARCH_HELP = tr("Compare all sets of this size by their exact leave-query-out 
 def best_of_size(evidence: SelectionEvidence | None) -> SizedSubset | None:
     """Return the best known set of the size of a selection.
 
-    It is None if no set is known.
+    The selection is that of the evidence. The result is
+    None if no set is known.
     """
     if evidence is None or evidence.best is None:
         return None
@@ -52,7 +53,10 @@ class BestSetPanel(Panel):
     Attributes
     ----------
     use, compare, sizes : QPushButton
+        The three buttons.
     work : WorkRow
+        The row with the button that searches for the
+        best sets.
     """
 
     def __init__(self, theme: Theme) -> None:
@@ -146,10 +150,12 @@ class BestSetPanel(Panel):
         self._show_texts(gap="", best="", near="", caption="")
 
     def _show_texts(self, gap: str, best: str, near: str, caption: str) -> None:
-        """Show the sentences that are not empty, and hide the buttons for another set.
+        """Show those of four sentences that are not empty, and hide the buttons for another set.
 
-        ``gap`` is about the error of the selection, ``best`` about the best
-        set, and ``near`` about the sets as good as that.
+        ``gap`` is about the error of the selection,
+        ``best`` about the best set, and ``near`` about
+        the sets as good as the best set. ``caption`` is
+        that of the panel.
         """
         texts = (self.gap, gap), (self.best, best), (self.near, near)
         for label, text in texts:
@@ -163,7 +169,8 @@ class BestSetPanel(Panel):
 def gap_so_far(evidence: SelectionEvidence | None) -> str:
     """Return the text on how much better a set may be than the best known one.
 
-    It is "" if the best set is proved, or if hardly anything is known.
+    The text is "" if the best set is proved, or if
+    hardly anything is known.
     """
     sized = best_of_size(evidence)
     if sized is None or sized.proved or sized.relative_gap > _MAX_USEFUL_GAP:
@@ -173,7 +180,7 @@ def gap_so_far(evidence: SelectionEvidence | None) -> str:
 
 
 def _search_text(sized: SizedSubset) -> str:
-    """Return the number of sets, and the time of the proof or the searched share, as a text.
+    """Return the number of sets of one size, and the time of the proof or the searched share, as a text.
 
     ``sized`` is the best set of one size; it is proved once all sets were
     searched or excluded.

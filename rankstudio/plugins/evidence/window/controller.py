@@ -97,7 +97,7 @@ _STATE_AFTER_CLICK = {FREE: REQUIRED, REQUIRED: EXCLUDED, EXCLUDED: FREE}
 
 
 class EvidenceController(PageController):
-    """Feeds the panels of the Evidence page.
+    """The controller of the Evidence page, which feeds its panels.
 
     The panels show the evidence for the shown selection. The controller also
     runs the sets that the user chooses on the page.
@@ -260,8 +260,9 @@ class EvidenceController(PageController):
     def _deciding(self, feature: int) -> tuple[int, ...]:
         """Return the positions of the queries that decide the step of a feature, by its id.
 
-        Without them, the step would select another feature. () if none are
-        known.
+        Without these queries, the step would select
+        another feature. The result is () if no such
+        queries are known.
         """
         evidence = self.evidence.found
         ids, _ = self._columns
@@ -302,8 +303,9 @@ class EvidenceController(PageController):
     def can_judge(self, record: RunRecord) -> bool:
         """Return whether some selection of a run can have evidence: links to the page ask this.
 
-        A method that uses all features has none, and neither has one ranking of
-        few documents. Preferences need several queries.
+        A method that uses all features has no evidence,
+        and neither has one ranking of few documents.
+        Preferences need several queries.
         """
         if not record.plan.entry.selects:
             return False
@@ -438,9 +440,11 @@ class EvidenceController(PageController):
     def _offers_permuting(self) -> bool:
         """Whether to offer losses with features permuted.
 
-        They are offered where losses without them cannot be computed. That is
-        the case for a method that selects no features, and for a selection
-        whose evidence is complete and has no losses.
+        The losses are offered where losses without each
+        feature cannot be computed. That is the case for
+        a method that selects no features, and for a
+        selection whose evidence is complete and has no
+        losses.
         """
         evidence = self.evidence
         model = self._current.model
@@ -468,7 +472,8 @@ class EvidenceController(PageController):
     def _shows_placeholders(self) -> bool:
         """Whether all panels of a selection are shown with placeholders, as there is no evidence yet.
 
-        One ranking has no evidence for most of them.
+        False for one ranking, which has no evidence for
+        most of the panels.
         """
         has_evidence = self.evidence.model is not None
         return not (has_evidence or self._ranks or self.evidence.one_ranking)
@@ -486,7 +491,7 @@ class EvidenceController(PageController):
     def _changed_evidence(
         self, panel_name: str, *parts: object
     ) -> SelectionEvidence | None:
-        """Return the evidence if a panel does not show it yet, otherwise None.
+        """Return the evidence for the shown selection if a panel does not show it yet, otherwise None.
 
         Parameters
         ----------
@@ -694,7 +699,7 @@ class EvidenceController(PageController):
 
     @Slot(int)
     def _toggle(self, feature: int) -> None:
-        """Require a free feature, exclude a required one, or free an excluded one.
+        """Change the user's condition on a feature, by its id: from free to required, to excluded, to free.
 
         For a moment after the page appears, it may still show the sets of
         another selection. Clicks on these sets are ignored.
@@ -719,9 +724,11 @@ class EvidenceController(PageController):
             self._best_with.forget()
 
     def _asked_key(self) -> Key | None:
-        """Return the key of the search under the user's conditions.
+        """Return the key of the search for the best set under the user's conditions.
 
-        It is None without conditions.
+        Conditions are features that the set must or
+        must not have. The key is None without
+        conditions.
         """
         key = self.evidence.key
         if key is None or key != self._conditions_key or not self._conditions:
@@ -819,10 +826,11 @@ class EvidenceController(PageController):
         self.run_set(subset.features, tr("Best set of {k}").format(k=subset.size))
 
     def compare_set(self, columns: Sequence[int], name: str) -> None:
-        """Run exactly some features, and compare this run with the shown one.
+        """Run a model with exactly some features, and compare this run with the shown one.
 
-        Both have the same folds. ``columns`` are those of the features, and
-        ``name`` is that of the new run.
+        The two runs have the same folds. ``columns``
+        are the 0-based columns of the features, and
+        ``name`` is the name of the new run.
         """
         source = self._models.runs.shown
         marks = self._models.marks
@@ -957,7 +965,8 @@ def _greedy_values(model: SelectedModel) -> dict[str, Any]:
 def _greedy_grids(model: SelectedModel) -> dict[str, Any]:
     """Return the values of λ that the plan of a model tries, by the name of the parameter.
 
-    If it tries none, they are the default values.
+    If the plan tries no values of λ, the result has the
+    default values.
     """
     plan = model.plan
 

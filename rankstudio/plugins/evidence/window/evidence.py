@@ -107,14 +107,15 @@ _Key = tuple[str, str, int, str, tuple[int, ...]]
 
 @dataclass(eq=False)
 class Known:
-    """State of the evidence for one selection.
+    """State of the evidence for one selection, as the window knows it.
 
     Attributes
     ----------
     found : SelectionEvidence or None
         The evidence so far.
     done : set of Package
-        Complete packages.
+        Complete packages; a package is the evidence
+        that one panel shows.
     stopped : set of Package
         Packages that were interrupted or failed.
     asked : set of Package
@@ -236,8 +237,9 @@ class Evidence(QObject):
     def one_ranking(self) -> bool:
         """Whether the training documents of the shown model are a single query.
 
-        No queries can be compared then. Preferences between documents do not
-        count as one ranking.
+        If they are, queries cannot be compared.
+        Preferences between documents do not count as
+        one ranking.
         """
         model = self._current.model
         return (
@@ -262,7 +264,7 @@ class Evidence(QObject):
 
     @property
     def has_judge(self) -> bool:
-        """Whether RankRLS ranks with the features.
+        """Whether RankRLS ranks with the features of the shown selection.
 
         Then the exact left-out error of any set of features is known.
         """
@@ -305,9 +307,10 @@ class Evidence(QObject):
 
     @property
     def _groups(self) -> tuple[tuple[int, ...], ...]:
-        """Columns that are selected jointly.
+        """Columns of the data that the shown model selects jointly, group by group.
 
-        They are () for a set that was made by hand, which is one group.
+        The groups are () for a set that was made by
+        hand, which is one group.
         """
         model = self._current.model
         dataset = self._session.dataset
@@ -326,7 +329,8 @@ class Evidence(QObject):
     def found(self) -> SelectionEvidence | None:
         """The evidence for the shown selection so far, or None.
 
-        Its verdicts are by the present rules.
+        The verdicts are by the present rules, such as
+        the threshold that the user has set.
         """
         state = self._state_by_key.get(self._key) if self._key is not None else None
         evidence = state.found if state is not None else None
@@ -391,11 +395,12 @@ class Evidence(QObject):
     # What is computed
 
     def progress(self, package: Package) -> Progress:
-        """Return the state of the computation of a package for the shown selection.
+        """Return the state of the computation of a package of evidence for the shown selection.
 
-        A package is the evidence that one panel shows; it is absent if it does
-        not apply to the method, and waits if it is to begin without a further
-        click.
+        A package is the evidence that one panel shows.
+        The state is absent for a package that does not
+        apply to the method, and waiting for a package
+        that will begin without a further click.
         """
         state = self._state_by_key.get(self._key) if self._key else None
         key = self._key
@@ -463,8 +468,10 @@ class Evidence(QObject):
     def is_bound(self, package: Package) -> bool:
         """Return whether the estimated time of a package is only an upper bound.
 
-        This is the case if several trainings of the run shared a selection, so
-        that the time of a selection is not known exactly.
+        A package is the evidence that one panel shows.
+        The time is a bound if several trainings of the
+        run shared a selection, so that the time of a
+        selection is not known exactly.
         """
         record = self._current.shown.record
         if (
@@ -479,11 +486,12 @@ class Evidence(QObject):
         return n_selections(record.plan, record.paths) < len(record.paths)
 
     def _search_seconds(self, sets: float) -> float:
-        """Estimate the seconds of a search among ``sets`` sets.
+        """Estimate the seconds of a search for the best set among ``sets`` sets of features.
 
-        After an unfinished search, its pace gives the estimate: infinity if it
-        searched too few sets. Otherwise, it is a formula that was fitted to
-        measured times.
+        After an unfinished search, its pace gives the
+        estimate: infinity if it searched too few sets.
+        Otherwise, the estimate is by a formula that was
+        fitted to measured times.
         """
         best = self.found.best if self.found is not None else None
         if (
@@ -499,10 +507,11 @@ class Evidence(QObject):
         return sum(size.seconds for size in best.sizes) / share_searched
 
     def start(self, package: Package) -> None:
-        """Compute a package of the shown selection, or continue its computation.
+        """Compute a package of the evidence for the shown selection, or continue its computation.
 
-        Packages that the user has asked for are computed however long they
-        take.
+        A package is the evidence that one panel shows.
+        Packages that the user has asked for are
+        computed however long they take.
         """
         if self._key is None:
             return
@@ -545,9 +554,11 @@ class Evidence(QObject):
 
     @Slot()
     def follow_selection(self) -> None:
-        """Follow the shown selection; stop a computation for another one.
+        """Turn to the shown selection; stop a computation of evidence for another selection.
 
-        Its evidence is read from the study when it is shown for the first time.
+        The evidence for a selection is read from the
+        study when the selection is shown for the first
+        time.
         """
         key = self._key_now()
         if key != self._key:
@@ -601,10 +612,11 @@ class Evidence(QObject):
 
     @Slot()
     def _go_on(self) -> None:
-        """Begin the next waiting package.
+        """Begin the next waiting package of evidence.
 
-        It is one that the user has started, or that takes only a moment. During
-        a run, only packages that the user has started begin.
+        A package waits if the user has started it, or
+        if it takes only a moment. During a run, only
+        packages that the user has started begin.
         """
         model = self.model
         key = self._key
@@ -638,8 +650,8 @@ class Evidence(QObject):
     def _request(self, model: SelectedModel, package: Package) -> EvidenceWanted:
         """Return the request for a package of the evidence for a model's selection.
 
-        It says which parts are computed, by which measure, and within which
-        limits.
+        The request says which parts are computed, by
+        which measure, and within which limits.
         """
         parts = PARTS[package]
 
@@ -699,7 +711,8 @@ class Evidence(QObject):
     def search_request(self) -> EvidenceWanted | None:
         """Request for a search among the sets that are as large as the selection.
 
-        It is None without a model.
+        The request is for the best set of that size. It
+        is None without a model.
         """
         return (
             self._request(self.model, Package.BEST) if self.model is not None else None
@@ -707,9 +720,10 @@ class Evidence(QObject):
 
     @Slot(object)
     def _grow(self, update: tuple[float, SelectionEvidence]) -> None:
-        """Take a partial result of the work in progress.
+        """Take a partial result of the work in progress: the share that is done, and the evidence so far.
 
-        It is stored when it has a new half-sample.
+        The evidence is stored when it has a new
+        half-sample.
         """
         if self._working is None:
             return
@@ -758,7 +772,9 @@ class Evidence(QObject):
     def _note_best(self, state: Known) -> None:
         """Note in ``state`` whether the search for the best sets is done.
 
-        A search that hit its time limit counts as stopped: it can be continued.
+        ``state`` is that of a selection. A search that
+        hit its time limit counts as stopped, and can be
+        continued.
         """
         is_proved = self._proved(state)
         (state.done if is_proved else state.stopped).add(Package.BEST)
@@ -776,9 +792,10 @@ class Evidence(QObject):
     def storage_place(self) -> Place | None:
         """Return where the study stores the evidence for the shown selection.
 
-        It is the study, the run, the number of the fold and the name of the
-        model. None without a study, and for runs or models that are not stored
-        in it.
+        The place is the study, the run, the number of
+        the fold and the name of the model. It is None
+        without a study, and for runs or models that are
+        not stored in the study.
         """
         study = self._study_store.study
         record = self._current.shown.record
@@ -801,10 +818,12 @@ class Evidence(QObject):
         )
 
     def _keep(self, key: _Key, state: Known, *, tell: bool = True) -> None:
-        """Store the evidence for the shown selection, if a study has its run.
+        """Store the evidence of ``state`` for the selection ``key``, if a study has the selection's run.
 
-        Evidence with another convention than that of the run is not stored.
-        ``tell`` says whether others are informed afterwards.
+        Evidence with another convention than that of
+        the run is not stored. ``tell`` says whether a
+        signal informs other parts of the window
+        afterwards.
         """
         location = self.storage_place()
         evidence = state.found
@@ -855,7 +874,11 @@ class Evidence(QObject):
     ) -> None:
         """Have the worker read and unpack the stored evidence for a model.
 
-        ``take`` is called with the evidence, or with None if there is none.
+        ``address`` is the place in the study, and
+        ``unpack`` reads the evidence from bytes and the
+        number of columns. ``take`` is called later,
+        with the evidence, or with None if the study has
+        none.
         """
         text = tr("Reading the evidence")
         self._worker.task(
@@ -878,7 +901,9 @@ class Evidence(QObject):
         def take(evidence: SelectionEvidence | None) -> None:
             """Keep the stored evidence, if there is any, unless it was computed meanwhile.
 
-            `key` is that of its selection, and `convention` that of the run.
+            In the enclosing method, ``key`` is the key
+            of the selection, and ``convention`` that of
+            the run.
             """
             if self._reading == key:
                 self._reading = None
@@ -909,7 +934,9 @@ class Evidence(QObject):
     def _n_candidates(self, model: SelectedModel) -> int:
         """Return the number of features that vary within a query.
 
-        All features are counted if that is not yet known.
+        The features are those of the model's data. All
+        of them are counted while the number is not yet
+        known.
         """
         evidence = self.found
         if evidence is not None and evidence.stability is not None:
@@ -917,10 +944,10 @@ class Evidence(QObject):
         return int(model.fold.train.n_features)
 
     def _n_sets(self, model: SelectedModel) -> int:
-        """Return the number of sets of candidates that are as large as the selection.
+        """Return the number of sets of features that are as large as a model's selection.
 
-        A group of columns counts as one feature, in the candidates and in the
-        selection.
+        The sets consist of features that vary within a
+        query. A group of columns counts as one feature.
         """
         groups = self._groups
         selected = set(model.step.selected)
@@ -943,8 +970,11 @@ class Evidence(QObject):
     def _refit_seconds(self, model: SelectedModel) -> float:
         """Estimate the seconds of training again on the missing halves, from the time of the run.
 
-        For methods whose deciding queries are found by training without them,
-        these trainings are added. Infinity if the run has no time.
+        The halves are those of the queries whose
+        selections are not known yet. For methods whose
+        deciding queries are found by training without
+        these queries, these trainings are added. The
+        result is infinity if the run has no time.
         """
         record = self._current.shown.record
         seconds_once = seconds_of_selection(record)
@@ -969,7 +999,8 @@ class Evidence(QObject):
     def _key_now(self) -> _Key | None:
         """Return the key of the shown selection.
 
-        It is None if no evidence applies to it.
+        The key identifies the selection's evidence. It
+        is None if no evidence applies to the selection.
         """
         dataset = self._session.dataset
         model = self._current.model
@@ -1049,7 +1080,8 @@ def _without(evidence: SelectionEvidence, part: str) -> SelectionEvidence:
 
     ``part`` is "losses", "best" or "alternatives".
 
-    The best sets found so far stay: only the part is not done any longer.
+    For "best", the best sets found so far stay, and the
+    search can continue.
     """
     cleared_fields: dict[str, dict[str, Any]] = {"losses": {"losses": None}, "best": {}}
     values = cleared_fields.get(part, {"exchanges": None, "smaller": None})

@@ -62,7 +62,7 @@ _PER_MILLISECOND = "per_millisecond"
 
 @dataclass(frozen=True, eq=False)
 class EvidenceRow:
-    """A row of the table: a feature with its evidence.
+    """A row of the table of evidence: a feature with its numbers and texts.
 
     Attributes
     ----------
@@ -197,7 +197,9 @@ def importance_rows(
 ) -> tuple[EvidenceRow, ...]:
     """Return a row for each feature that a model uses, the greatest loss first.
 
-    The rows have no verdicts.
+    The loss is that with the feature permuted. ``ids``
+    and ``names`` are those of the data's columns. The
+    rows have no verdicts.
     """
     from rankstudio.plugins.evidence.verdicts import FeatureEvidence  # noqa: PLC0415 - brings kernels
 
@@ -276,7 +278,7 @@ class EvidenceTable(TableView):
         by_margins: bool = False,
         one_ranking: bool = False,
     ) -> None:
-        """Show features with the columns that apply to them.
+        """Show features and their evidence in the columns of the table that apply to them.
 
         Parameters
         ----------
@@ -370,7 +372,8 @@ class EvidenceTable(TableView):
     def _probability_bar(self) -> QRectF:
         """Return the rectangle of the probability's bar in the first row.
 
-        It is empty without this column.
+        The probability is a column of the table.
+        Without this column, the rectangle is empty.
         """
         for number, column in enumerate(self.rows_model.columns):
             if column.key == _PROBABILITY:
@@ -669,9 +672,10 @@ def _percent(value: float) -> str:
 
 
 def _empty_columns(rows: Sequence[EvidenceRow]) -> set[str]:
-    """Return the keys of the columns that have no value for any feature.
+    """Return the keys of the table's columns that have no value in any row.
 
-    The result is empty if there are no rows: an empty table has all columns.
+    The result is empty if there are no rows: a table
+    without rows shows all columns.
     """
     selected = [row.numbers for row in rows if row.selected]
     has_values = {
@@ -724,7 +728,8 @@ def _paint_verdict(
 ) -> QRect:
     """Draw a dot before the verdict of a selected feature.
 
-    The rectangle for the text is returned.
+    ``cell`` is the rectangle of the cell. The part of
+    it for the text is returned.
     """
     if row.selected and row.verdict:
         painter.setPen(Qt.PenStyle.NoPen)
@@ -793,9 +798,10 @@ class EvidencePanel(Panel):
         self.clear(NOTHING)
 
     def show_unit(self, *, one_ranking: bool) -> None:
-        """Say in the tooltip of the button what is halved.
+        """Say in the tooltip of the button that computes the evidence what is halved.
 
-        These are the queries, or the documents of one ranking.
+        The documents are halved if they are
+        ``one_ranking``, otherwise the queries.
         """
         tip = _HALVING_DOCUMENTS_TIP if one_ranking else _HALVING_QUERIES_TIP
         self.work.set_tip(tip)
@@ -810,8 +816,9 @@ class EvidencePanel(Panel):
     ) -> None:
         """Show the losses of a model that uses all features, with each of them permuted.
 
-        They were measured on the validation part if ``by_validation``,
-        otherwise on the training part; ``ids`` and ``names`` are those of the
+        The losses were measured on the validation part
+        if ``by_validation``, otherwise on the training
+        part; ``ids`` and ``names`` are those of the
         data's columns.
         """
         self.table.placeholder = ""
@@ -894,7 +901,8 @@ class EvidencePanel(Panel):
 def _halves_caption(evidence: SelectionEvidence, n_halves: int, n: int) -> str:
     """Return the caption of the panel: how many of n features, and how many halves.
 
-    The halves are of the queries, or of the documents if these are one ranking.
+    The halves are of the queries, or of the documents
+    if the documents are one ranking.
     """
     if evidence.one_ranking:
         text = trn(
@@ -918,7 +926,10 @@ def _halves_caption(evidence: SelectionEvidence, n_halves: int, n: int) -> str:
 def bound_sentence(evidence: SelectionEvidence) -> str:
     """Return the sentence on how many features above the threshold may be there by chance.
 
-    It is "" if that is not known, as it is not before a pair of halves is done.
+    The threshold is that of the share of halves that
+    select a feature. The sentence is "" if the number
+    is unknown, for instance before a pair of halves is
+    done.
     """
     stability = evidence.stability
     bound = (

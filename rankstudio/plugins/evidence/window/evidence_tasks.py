@@ -46,7 +46,8 @@ class EvidenceWanted:
     parts : tuple of str
         Some of :data:`rankstudio.plugins.evidence.selection_evidence.PARTS`.
     measure, convention : str
-        Measure of the loss without a feature.
+        Measure of the loss without a feature, and its
+        convention.
     most_sets : int
         Maximum number of sets of a size that are searched for sets as good as
         the best.
@@ -81,7 +82,7 @@ class EvidenceTasks:
     def evidence(
         self, request: EvidenceWanted, earlier: SelectionEvidence | None
     ) -> Iterator[tuple[float, SelectionEvidence]]:
-        """Yield the share of the work that is done, and the evidence so far.
+        """Yield the share of the work that is done, and the evidence for the requested selection so far.
 
         Evidence that is part of ``earlier`` is not computed again.
         """
@@ -178,8 +179,9 @@ class EvidenceTasks:
     ) -> SizedSubset:
         """Return the best set of the selection's size, under conditions.
 
-        It has all required and no excluded columns. It is NO_SUBSET if no
-        set can meet these conditions and those of the method.
+        The set has all ``required`` and no ``excluded``
+        columns. The result is NO_SUBSET if no set can
+        meet these conditions and those of the method.
         """
         from rankstudio.engine.methods.selection.column_groups import ColumnGroups  # noqa: PLC0415 - on the worker only
         from rankstudio.plugins.evidence.best_subset import NO_SUBSET, find_best_subset  # noqa: PLC0415 - on the worker only
@@ -234,7 +236,7 @@ class EvidenceTasks:
         return SubsetSpace.of(judge, len(units.containing(request.selected)))
 
     def _method(self, request: EvidenceWanted) -> LinearRanker:
-        """Return the method of a selection.
+        """Return the method that made the requested selection.
 
         If all features of the selection were pinned, as in a run of a set made
         by hand, nothing is pinned in the returned method: the set is then

@@ -19,7 +19,7 @@ N_REPEATS = 10
 
 
 class Importance(ModelMeasurement):
-    """Permutes the features of the shown model, while a view of it is visible.
+    """Measures the shown model's losses with features permuted, while a view of the losses is visible.
 
     The parameters are those of `ModelMeasurement`.
     """
@@ -74,9 +74,10 @@ class Importance(ModelMeasurement):
 def _importance_steps(
     step: Step, part: RankingDataset, measure: str, convention: str, seed: int
 ) -> Iterator[tuple[float, PermutationImportance | None]]:
-    """Permute the features of a model on the documents of a part.
+    """Measure the losses of a model with each feature permuted, on the documents of a part.
 
-    Yield the share of the work that is done, and the importance so far, None at
+    ``step`` has the model. Yield the share of the work
+    that is done, and the importance so far, None at
     first.
     """
     from rankstudio.engine.metrics.names import measure as find_measure  # noqa: PLC0415 - on the worker only

@@ -39,7 +39,7 @@ _Key = tuple[int, int, tuple[str, ...]]
 
 @dataclass(eq=False)
 class MeasurementState:
-    """State of the measurement of a model on a part.
+    """State of the measurement of a model on a part of a fold, with the values so far.
 
     The model and the part are kept alive, because the key of the state has
     their ids, which Python would give to other objects later.
@@ -54,7 +54,7 @@ class MeasurementState:
 
 
 class ModelMeasurement(QObject):
-    """Measures the shown model, while a view of the values is visible.
+    """Measures some values of the shown model, while a view of the values is visible.
 
     Subclasses say what is measured, by the methods that raise
     NotImplementedError.
@@ -143,7 +143,9 @@ class ModelMeasurement(QObject):
     ) -> Callable[[], Iterator[tuple[float, Any]]]:
         """Return the measurement of a model, as a function for the worker.
 
-        It yields the share of the work that is done, and the values so far.
+        ``part`` has the documents. The function returns
+        a generator, which yields the share of the work
+        that is done, and the values so far.
         """
         raise NotImplementedError
 
@@ -182,10 +184,10 @@ class ModelMeasurement(QObject):
 
     @property
     def _shown_state(self) -> MeasurementState | None:
-        """State of the shown model on the part; None if it cannot be measured.
+        """State of the measurement of the shown model; None if the model cannot be measured.
 
-        A new model gets an empty state, for which the oldest is forgotten if
-        there are too many.
+        A new model gets an empty state. If there are
+        too many states, the oldest one is forgotten.
         """
         model = self._current.model
         part = self.part
@@ -272,10 +274,10 @@ class ModelMeasurement(QObject):
 
     @Slot()
     def _begin_alone(self) -> None:
-        """Begin without being asked.
+        """Begin the measurement of the shown model without being asked.
 
-        This is done if nothing else runs, and if the measurement takes only a
-        moment.
+        The measurement begins if nothing else runs, and
+        if it takes only a moment.
         """
         is_idle = (
             self._working is None and self._reading is None and not self._runs.busy

@@ -23,11 +23,12 @@ from rankstudio.ui.style.theme import Theme
 
 
 class EvidencePage(EvidenceController):
-    """The Evidence page: connects its panels with the trays of the set, and both with other pages.
+    """The Evidence page: connects its panels with the trays of the edited set, and both with other pages.
 
     Attributes
     ----------
     tray : SetTrayController
+        The set that the user edits.
     """
 
     def __init__(
@@ -68,9 +69,10 @@ class EvidencePage(EvidenceController):
             self.panel.table.lists_queries = True
 
     def export_items(self) -> Iterator[ExportItem]:
-        """Yield a command, a program and a notebook for the dialog *Export*.
+        """Yield a command, a program and a notebook as items of the dialog *Export*.
 
-        Each gathers the evidence for the shown selection.
+        Each of them gathers the evidence for the shown
+        selection.
         """
         if self.evidence.model is not None:
             labels = {

@@ -102,7 +102,9 @@ class ProbabilityPanel(Panel):
     def _show_view(self) -> None:
         """Show the curves of the validity or of the halves, as chosen or as far as they apply.
 
-        Emit `viewed` if it is now the other one.
+        Halves are halves of the queries, whose curves
+        are the selection probabilities. Emit `viewed`
+        if the shown view has changed.
         """
         is_chosen = self.view.value() == VALIDITY or not self._has_halves
         shows_validity = is_chosen and self._has_validity
@@ -128,7 +130,7 @@ class ProbabilityPanel(Panel):
     def show_probability(
         self, evidence: SelectionEvidence, ids: Sequence[int], names: Sequence[str]
     ) -> None:
-        """Show a curve for each feature that some half selects: its probability by set size.
+        """Show a curve for each feature that some half selects: its selection probability by set size.
 
         ``ids`` and ``names`` are those of the data's columns.
         """

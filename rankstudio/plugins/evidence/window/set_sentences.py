@@ -46,10 +46,12 @@ class FeatureChange:
 
     @classmethod
     def of(cls, changes: SetChanges, column: int) -> FeatureChange:
-        """Return the changes by the feature of a column, from those by all features.
+        """Return the changes of a set's error by one feature, from the changes by all features.
 
-        A feature of the set can be removed or replaced by each other feature;
-        another one can be added or replace each feature of the set.
+        ``column`` is that of the feature. A feature of
+        the set can be removed, or replaced by each
+        other feature. A feature outside the set can be
+        added, or replace each feature of the set.
         """
         inside = column in changes.features
         if inside:
@@ -101,7 +103,7 @@ class FeatureChange:
         )
 
     def lines(self, called: Callable[[int], str]) -> list[Line]:
-        """Return the change and the best swaps as lines of a plot's readout.
+        """Return the change of the error and the best swaps as lines of a plot's readout.
 
         ``called`` returns the name of a column.
         """

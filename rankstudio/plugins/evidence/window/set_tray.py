@@ -157,8 +157,9 @@ class SetChip(FeatureChip):
         self.setFixedWidth(named_width if self._shows_name else numbered_width)
 
     def show_swap(self, share: float | None) -> None:
-        """Show the relative change of the error if the feature under the mouse replaces this one.
+        """Show in a chip how the error changes if the feature under the mouse replaces the chip's feature.
 
+        ``share`` is the relative change of the error;
         None shows the chip as usual.
         """
         if share != self._error_change:
@@ -334,7 +335,7 @@ class SetTray(QFrame):
         self.appeared.emit()
 
     def show_target(self, text: str) -> None:
-        """Show the effect of dropping the dragged feature here.
+        """Show in the tray the effect of dropping the dragged feature here, as a text.
 
         The text is "" once the drag has ended.
         """
@@ -462,9 +463,10 @@ class SetTray(QFrame):
 
 
 class _SetChange(QUndoCommand):
-    """A change of the set, to do and to undo.
+    """A change of the edited set of features, to do and to undo.
 
-    ``selection_key`` identifies the selection of the set.
+    ``selection_key`` identifies the selection from
+    which the set was edited.
     """
 
     def __init__(
@@ -643,7 +645,8 @@ class SetTrayController(Controller):
     def actions(self, feature: int) -> list[RowAction]:
         """Return the actions of the menu of a feature, by its id: to add it to the set or remove it.
 
-        There are none if the set cannot be edited.
+        The set is the one that the user edits. There
+        are no actions if the set cannot be edited.
         """
         column = self._session.column_of(feature)
         if not self._is_editable or column is None:
@@ -676,7 +679,7 @@ class SetTrayController(Controller):
         return super().eventFilter(watched, event)
 
     def serve(self, page: QWidget) -> None:
-        """Show the changes by the feature under the mouse for all plots and tables of a page.
+        """Show the set's changes by the feature under the mouse, for all plots and tables of a page.
 
         Rows of the page's tables can then be dragged into the set.
         """
@@ -815,10 +818,11 @@ class SetTrayController(Controller):
             tray.show_set(shown_set, undoable=self._undoable)
 
     def _sentence(self) -> str:
-        """Return the sentence that the tray shows.
+        """Return the sentence that the tray shows on the error of the set or its changes.
 
-        It is on the hovered feature; without one, on an inspected feature
-        outside the set; without that, on the set.
+        The sentence is on the feature under the mouse.
+        Without such a feature, it is on an inspected
+        feature outside the set, or else on the set.
         """
         model = self._evidence.evidence.model
         changes = self._known_changes
@@ -859,9 +863,10 @@ class SetTrayController(Controller):
         )
 
     def _change_of(self, feature: int) -> FeatureChange | None:
-        """Return the changes by a feature, by its id.
+        """Return the changes of the edited set's error by a feature, given by its id.
 
-        It is None while they are not computed, and for id 0.
+        The result is None while the changes are not
+        computed, and for id 0.
         """
         changes = self._known_changes
         column = self._session.column_of(feature) if feature else None
@@ -876,9 +881,10 @@ class SetTrayController(Controller):
         return change.sentence(lambda column: str(self._id(column)))
 
     def _show_in_status(self) -> None:
-        """Show the changes by the hovered feature in the status line.
+        """Show the changes of the edited set by the hovered feature in the status line.
 
-        Nothing is shown there while a tray is visible.
+        Nothing is shown in the status line while a tray
+        is visible.
         """
         needs_status = self._hovered_feature and not any(
             tray.isVisible() for tray in self.trays

@@ -159,11 +159,13 @@ class SetsPanel(Panel):
         n_sets: int,
         is_constrained: bool,
     ) -> None:
-        """Show how much error the user's conditions cost; nothing without conditions.
+        """Show how much error the user's conditions on features cost; nothing if not ``is_constrained``.
 
-        ``constrained`` is the best set under the conditions, None while it is
-        searched. ``lowest`` is the lowest error without them, and ``n_sets``
-        the number of sets as good as the best that meet them.
+        ``constrained`` is the best set under the
+        conditions, None while it is searched.
+        ``lowest`` is the lowest error without
+        conditions, and ``n_sets`` the number of sets as
+        good as the best set that meet the conditions.
         """
         text = ""
         if is_constrained and constrained is None:
@@ -200,9 +202,11 @@ def _matrix_row(
 ) -> MatrixRow:
     """Return the row of a set in the matrix, with its label.
 
-    ``above`` is the share by which its error is above the lowest error, ``ids``
-    are those of the data's columns, and ``selection`` has the ids of the
-    selection.
+    ``above`` is the share by which the set's error is
+    above the lowest error. ``columns`` are those of the
+    set, ``ids`` are those of the data's columns, and
+    ``selection`` has the ids of the selection.
+    ``is_first`` is True for the first row.
     """
     features = frozenset(int(ids[column]) for column in columns)
     is_selection = features == selection

@@ -73,7 +73,7 @@ class _SetButton(QWidget):
 
 
 class SmallestSetRow(QWidget):
-    """A sentence on the smallest set as good as the best, and a button for each of two sets of the path.
+    """A sentence on the smallest set as good as the best, and buttons for two sets of the selection path.
 
     A click on the other set's button asks for its evidence. The row is hidden
     if the sets of the path are not tested.
@@ -116,10 +116,10 @@ class SmallestSetRow(QWidget):
         self.hide()
 
     def show_sets(self, smallest_set: SmallestSet | None, ids: Sequence[int]) -> None:
-        """Show the smallest set as good as the best, and one other set of the same path.
+        """Show the smallest set of features as good as the best set, and another set of its path.
 
-        The other one is the set that is chosen, or the best one if the smallest
-        is chosen.
+        The other set is the one that is chosen, or the
+        best set if the smallest set is chosen.
 
         Parameters
         ----------

@@ -154,7 +154,7 @@ class StopPanel(Panel):
         final: bool,
         is_done: bool = False,
     ) -> None:
-        """Show the tests of the steps.
+        """Show the tests of the selection's steps, and the advice where to stop.
 
         Parameters
         ----------
@@ -255,7 +255,8 @@ class StopPanel(Panel):
     def _selected_at(self, _: int, step: int) -> int:
         """Return the id of the feature that a step selects.
 
-        It is 0 for steps beyond the selection.
+        ``step`` is counted as in the plot. The id is 0
+        for steps beyond the selection.
         """
         return self._path_ids[step - 1] if 0 < step <= len(self._path_ids) else 0
 
@@ -278,10 +279,11 @@ class StopPanel(Panel):
 
 
 def optimism_sentence(evidence: SelectionEvidence) -> str:
-    """Return the sentence on the share of the gain that is lost with repeated selection.
+    """Return the sentence on the share of the left-out gain that is lost with repeated selection.
 
-    Repeated means that each query is left out of the selection, too. The
-    sentence is "" until all queries are done.
+    Repeated selection leaves each query out of the
+    selection, too. The sentence is "" until all queries
+    are done.
     """
     repeated = evidence.repeated
     if repeated is None or repeated.repeated.shape[0] < evidence.n_queries:

@@ -21,7 +21,7 @@ _MAX_SETS = 30
 
 
 class Validity(ModelMeasurement):
-    """Masks the features of the shown model, while a view of its validity is visible.
+    """Measures the validity of the shown model's features, while a view of the validity is visible.
 
     The parameters are those of `ModelMeasurement`.
     """

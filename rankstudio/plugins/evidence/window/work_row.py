@@ -90,7 +90,7 @@ class WorkRow(QWidget):
         *,
         is_bound: bool = False,
     ) -> None:
-        """Show the state of the computation.
+        """Show the state of the computation that the button starts.
 
         Parameters
         ----------

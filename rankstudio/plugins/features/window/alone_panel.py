@@ -53,7 +53,8 @@ _BETWEEN = 14.0  # pixels between entries of the legend
 class AlonePanel(Panel):
     """A plot of how each feature ranks alone on each part.
 
-    The user sorts it by measure or by id.
+    A part is the training, validation or test part of a fold. The user sorts
+    the features by measure or by id.
     """
 
     def __init__(self, theme: Theme) -> None:
@@ -68,7 +69,7 @@ class AlonePanel(Panel):
     def show_features(
         self, features_alone: FeaturesAlone, ids: Ints, names: Sequence[str]
     ) -> None:
-        """Show how features rank alone.
+        """Show how well features rank the documents alone.
 
         ``ids`` and ``names`` are those of all columns of the data.
         """
@@ -101,7 +102,7 @@ class AlonePanel(Panel):
     def show_share(self, share: float | None) -> None:
         """Show in the caption the share of features that are measured so far.
 
-        None clears the caption.
+        If ``share`` is None, the caption is cleared.
         """
         self.set_caption(
             tr("{share} measured").format(share=percentage(share))
@@ -185,7 +186,7 @@ class AloneController(Controller):
         self._measures_demand.update()
 
     def _key(self) -> Key | None:
-        """Return everything on which the measures depend; None without documents.
+        """Return everything on which the measures of single features depend; None without documents.
 
         While all folds are shown, the first one is measured.
         """
@@ -217,7 +218,8 @@ class AloneController(Controller):
         def show(update: FeaturesAlone | float) -> None:
             """Show the measures, or the share of features that are measured so far.
 
-            Uses the ids and names of the data for which the method was called.
+            In the enclosing method are the ids and names of the data for which
+            that method was called.
             """
             if isinstance(update, float):
                 self.panel.show_share(update)
@@ -261,10 +263,11 @@ class AloneController(Controller):
 def _measured(
     fold: Fold, measure: str, convention: str, sealed: bool, _: CancelFlag
 ) -> Iterator[FeaturesAlone | float]:
-    """Measure each feature of a fold alone.
+    """Measure how well each feature of a fold ranks the documents alone.
 
-    Yield the share that is done after some features each, and finally the
-    measures of all features.
+    ``measure`` and ``convention`` say how rankings are measured, and test parts
+    are left out if ``sealed``. Yield the share that is done, repeatedly, and
+    finally the measures of all features.
     """
     from rankstudio.engine.analysis.features.features_alone import measuring_alone  # noqa: PLC0415 - on the worker only
 
@@ -327,7 +330,8 @@ class AlonePlot(Plot):
     def mark(self, selected: Sequence[int], feature: int | None) -> None:
         """Fill the dots of a model's features, and mark the inspected feature, None for none.
 
-        Both are positions among the features of the plot.
+        ``selected`` and ``feature`` are positions among the features of the
+        plot.
         """
         self._selected = np.zeros(self._order.size, dtype=np.bool_)
 
@@ -343,7 +347,7 @@ class AlonePlot(Plot):
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the ranges of the features' x values and of their measures.
 
-        Both have some space at the ends.
+        Both ranges have some space at the ends.
         """
         assert self.shown is not None  # the ranges of an empty plot are not asked for
         values = np.concatenate(list(self.shown.parts.values()))
@@ -390,7 +394,7 @@ class AlonePlot(Plot):
         )
 
     def numbers(self) -> Numbers:
-        """Return a row for each feature in the shown order.
+        """Return the numbers of the plot: a row for each feature in the shown order.
 
         A row has id, name, measures, and whether the feature is in the model.
         """
@@ -471,9 +475,9 @@ class AlonePlot(Plot):
         return np.arange(1.0, self._order.size + 1)
 
     def _index_of(self, column: int | None) -> int | None:
-        """Return the index in the shown order of the feature at a position.
+        """Return the index in the shown order of the feature in a column of the plot.
 
-        Return None if it is not shown.
+        Return None if the feature is not shown, or if ``column`` is None.
         """
         indices = (
             np.flatnonzero(self._order == column)
@@ -586,7 +590,8 @@ class AlonePlot(Plot):
     def summary(self) -> str:
         """Return a description of the plot for screen readers.
 
-        It has the best single feature, and the measures of the inspected feature.
+        The description has the best single feature, and the measures of the
+        inspected feature.
         """
         if self.shown is None:
             return ""

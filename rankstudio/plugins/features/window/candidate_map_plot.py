@@ -100,7 +100,7 @@ class CandidateMapPlot(HeatMapPlot):
         steps: str = "step",
         ids: Sequence[int] | Ints = (),
     ) -> None:
-        """Show other scores.
+        """Show another map of candidates.
 
         Parameters
         ----------
@@ -109,7 +109,7 @@ class CandidateMapPlot(HeatMapPlot):
         names : sequence of str
             Names of all features.
         score : CandidateScore or None
-            The kind of score, with its name.
+            The kind of score, with its name; None without candidates.
         steps : str
             Name of a column: "step", "iteration".
         ids : sequence of int
@@ -131,7 +131,8 @@ class CandidateMapPlot(HeatMapPlot):
     def mark(self, feature: int | None, step_position: int | None) -> None:
         """Mark the inspected feature and the inspected step.
 
-        The feature is that in a column, the step has a position on the path.
+        ``feature`` is the column of the feature, and ``step_position`` the
+        position of the step on the path; None removes a mark.
         """
         self._feature = feature
         self._step_position = step_position
@@ -162,8 +163,9 @@ class CandidateMapPlot(HeatMapPlot):
     def frame_for(self, size: QSizeF) -> Frame:
         """Return the frame of the cells.
 
-        Names are at its left, numbers of steps above, and the color bar at its
-        right. ``size`` is that of the whole plot in pixels.
+        ``size`` is that of the whole plot in pixels. The names are at the left
+        of the frame, the numbers of steps above it, and the color bar at its
+        right.
         """
         metrics = QFontMetricsF(font(TINY, bold=True))  # the marked feature is bold
         features = self._whole_map.features if self._whole_map else ()
@@ -342,7 +344,7 @@ class CandidateMapPlot(HeatMapPlot):
         self.confirmed.emit()
 
     def step(self, right: int, down: int) -> bool:
-        """Move the marks by a cell, also beyond the visible part of the map.
+        """Move the marks of feature and step by a cell, also beyond the visible part of the map.
 
         Return whether there is a map. ``right`` and ``down`` are -1, 0 or 1, by
         the arrow key.

@@ -207,7 +207,7 @@ class FeaturesController(PageController):
         )
 
     def show_at(self, feature: int, size: int | None) -> None:
-        """Inspect a feature, by its id, at once, and the model with a number of features.
+        """Inspect a feature, by its id, at once, and the model with ``size`` features.
 
         Without a size (None), the model stays. A profile that would be computed
         after a pause is computed now.
@@ -275,9 +275,10 @@ class FeaturesController(PageController):
             self.inspect(self._marked_feature)
 
     def _selected(self) -> tuple[int, ...]:
-        """Return the columns of the inspected model.
+        """Return the columns of the features of the inspected model.
 
-        The profile has the correlations of the inspected feature with these.
+        The profile has the correlations of the inspected feature with these
+        features.
         """
         model = self._current.shown.inspected
         return model.step.selected if model is not None else ()
@@ -316,7 +317,8 @@ class FeaturesController(PageController):
     def _visible_paths(self) -> list[FeaturesPanel]:
         """Return the visible panels of a path.
 
-        If neither is visible, return that of the Select page.
+        A path may be on the Select page and on the Features page. If neither is
+        visible, return the panel of the Select page.
         """
         return [panel for panel in self._path_panels if panel.isVisible()] or [
             self.features
@@ -387,7 +389,7 @@ class FeaturesController(PageController):
     def _forget(self) -> None:
         """Forget the inspected feature when other data are opened.
 
-        What was to be computed for it is not computed any more.
+        Computations for this feature that wait are dropped.
         """
         self._feature = None
         self._marked_feature = None
@@ -409,9 +411,10 @@ class FeaturesController(PageController):
 
     @Slot()
     def _release_for_inspection(self) -> None:
-        """Move the mark to the inspected model.
+        """Move the mark in the visible paths to the inspected model.
 
-        The mark stays when an inspection ends, as by a pin.
+        The mark stays where it is if no model is inspected any more, for
+        instance after a pin.
         """
         if self._session.inspection is not None:
             self._release()
@@ -432,7 +435,7 @@ class FeaturesController(PageController):
 def _list_title(shown_path: Shown) -> str:
     """Return the title of the list of features: "Path" for a selector, "Weights" for a ranker without path.
 
-    A model is live if it was computed for the form's settings, without a run.
+    ``shown_path`` is the path that the page shows.
     """
     is_live = shown_path.inspected is not None and shown_path.inspected.live
     if shown_path.plan.entry.featureless:

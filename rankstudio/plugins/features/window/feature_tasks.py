@@ -106,7 +106,8 @@ class FeatureTasks:
     ) -> Substitutes:
         """Find possible substitutes for the features of a model.
 
-        The model is that at a position on a path of a fold.
+        ``position`` is that of the model on ``path``, a path of ``plan`` on
+        ``fold``.
         """
         from rankstudio.engine.analysis.features.candidate_map import CandidateGroups  # noqa: PLC0415 - on the worker only
         from rankstudio.plugins.features.substitutes import substitutes  # noqa: PLC0415 - on the worker only
@@ -145,7 +146,7 @@ class FeatureTasks:
     def _inspector_of(
         self, fold: Fold, convention: str = "", measure: str = ""
     ) -> Inspector:
-        """Return the object that computes profiles on a fold, which is kept for the next call.
+        """Return the object that computes profiles of features on a fold, which is kept for the next call.
 
         A fold's correlations are computed once, whatever the measure. A
         convention is a set of rules of measures; without a convention or

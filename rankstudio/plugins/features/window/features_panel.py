@@ -194,7 +194,7 @@ def path_rows(
 def has_own_values(
     rows: Sequence[FeatureRow], key: str, *, by_majority: bool = False
 ) -> bool:
-    """Return whether at least two rows have a gain or a measure: a single value is that of the whole model.
+    """Return whether at least two rows have a value: a single value is that of the whole model.
 
     Parameters
     ----------
@@ -222,8 +222,8 @@ class Arrivals:
     def of(self, path: PathResult) -> list[tuple[int, list[int]]]:
         """Return the columns that each model of a path adds.
 
-        An entry has the position of the model among the steps, and the columns
-        that no earlier model has.
+        The list has, for each such model, the position of the model among the
+        steps, and the columns that no earlier model has.
         """
         # Of iterations, only the last one is a model; `models` is the
         # slice of the steps that are models.
@@ -259,7 +259,7 @@ class Arrivals:
 
 
 def _row_tone(row: FeatureRow) -> str:
-    """Return the color of a row.
+    """Return the role of the color of a row's text.
 
     Features that are not in the model are fainter, and banned ones faintest.
     """
@@ -269,11 +269,11 @@ def _row_tone(row: FeatureRow) -> str:
 
 
 def _row_hint(row: FeatureRow, weight: str = tr("weight")) -> str:
-    """Return the tooltip of a feature.
+    """Return the tooltip of a row of the table, about its feature.
 
-    It has id and name, weight, group, and whether the feature is pinned or
-    banned. ``weight`` is the word for the weight, such as "importance". Lines
-    without a value are left out.
+    The tooltip has id and name, weight, group, and whether the feature is
+    pinned or banned. ``weight`` is the word for the weight, such as
+    "importance". Lines without a value are left out.
     """
     state = ""
     if row.pinned:
@@ -388,7 +388,7 @@ _MARGIN_COLUMN = Column(
 def columns(
     measure: str, with_margin: bool = False, digits: int = 2
 ) -> tuple[Column, ...]:
-    """Return the columns of the table.
+    """Return the columns of the table of a path's features.
 
     Parameters
     ----------
@@ -723,7 +723,8 @@ class FeaturesPanel(Panel):
     def _lay_out(self) -> None:
         """Lay out the table and what is below it.
 
-        These are the note on margins, the test measures, and the link to sealed ones.
+        Below the table are the note on margins, the test measures, and the link
+        to sealed test measures.
         """
         self._test.setContentsMargins(12, 5, 12, 3)
         self._test.hide()
@@ -749,7 +750,7 @@ class FeaturesPanel(Panel):
         return button
 
     def _mark(self, rows: Sequence[FeatureRow]) -> None:
-        """Mark the held feature's row; without one, the last row of the shown model.
+        """Mark the row of the held feature; without a held feature, mark the last row of the shown model.
 
         If the rows are not models, the first row is marked instead.
         """
@@ -831,7 +832,8 @@ class FeaturesPanel(Panel):
     def _actions(self, row: FeatureRow) -> list[RowAction]:
         """Return the actions of the context menu for a row.
 
-        They are to pin, to ban, and those that other parts of the window offer.
+        The actions are to pin the row's feature, to ban it, and those that
+        other parts of the window offer.
         """
         pin = tr("Unpin") if row.pinned else tr("Pin")
         ban = tr("Allow again") if row.banned else tr("Ban")
@@ -870,7 +872,8 @@ class FeaturesPanel(Panel):
     def _on_clicked(self, row: FeatureRow) -> None:
         """Inspect the model of a clicked row.
 
-        This is for a row that was marked without being that of the shown model.
+        This matters for a row that was marked already, but is not the last row
+        of the shown model.
         """
         if row.rank != self._k:
             self._on_chosen(row)
@@ -890,7 +893,7 @@ def _measures_text(measures: Mapping[str, float]) -> str:
 
 
 def _path_caption(path: PathResult, position: int, measure: str) -> str:
-    """Return size and measure of the model at a position: "k = 8 of 46 · MAP 0.4559".
+    """Return size and measure of the model at a position of a path: "k = 8 of 46 · MAP 0.4559".
 
     Scores from a file have no size, and a path may have no such measure.
     """

@@ -302,8 +302,8 @@ class ProfileTables(ColumnArea):
     def show_feature(self, profile: FeatureProfile) -> None:
         """Show a feature in a table for each kind of numbers.
 
-        They are its measures alone and, if it has these, importance,
-        correlations and bounds.
+        The tables are the measures of the feature alone and, if the profile has
+        these, importance, correlations and bounds.
         """
         self._tables = [(_alone_rows(profile), _ALONE_HELP)]
         if profile.importance:
@@ -370,9 +370,10 @@ def _indented_definition(definition: str) -> str:
 
 
 def _short_definition(definition: str) -> str:
-    """Return a definition in one line.
+    """Return the definition of a feature in a search engine, in one line.
 
-    JSON becomes its name and its template or parameters, and other text stays.
+    JSON is shortened to its name and its template or parameters. Other text
+    stays as it is.
     """
     if not definition.startswith("{"):
         return definition
@@ -398,10 +399,10 @@ def _number_or_dash(value: float) -> str:
 
 
 def _correlation_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:
-    """Return a header, and a row for each correlation with a selected feature.
+    """Return the table of a feature's correlations with the selected features, with a header as first row.
 
     Return nothing if there is no selected feature. The last row has the share
-    of variance that all of them explain.
+    of variance that all selected features explain.
     """
     if not profile.with_selected:
         return []
@@ -443,13 +444,14 @@ def _correlation_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:
 def _similarity_cells(correlation: SelectedCorrelation) -> tuple[str, ...]:
     """Return the cell with the similarity by which the method penalises a pair.
 
-    It is () if it uses none.
+    The pair is the profile's feature and a feature of the model. The result is
+    () if the method uses no similarity.
     """
     return () if isnan(correlation.similarity) else (f"{correlation.similarity:.2f}",)
 
 
 def _bound_rows(bounds: FSMRankBounds) -> list[tuple[str, ...]]:
-    """Return a row for each bound of FSMRank's paper.
+    """Return a table with a row for each bound of FSMRank's paper.
 
     The first row, a header, has the objective of the model.
     """
@@ -464,7 +466,7 @@ def _bound_rows(bounds: FSMRankBounds) -> list[tuple[str, ...]]:
 
 
 def _importance_text(profile: FeatureProfile) -> str:
-    """Return the importance of a feature.
+    """Return the importance of a feature as a text.
 
     The importance of its negative is added if the two differ.
     """

@@ -290,7 +290,7 @@ def _lonely_sentence(
 
 
 def _swap_sentences(group: SubstituteGroup, feature_names: _FeatureNames) -> list[str]:
-    """Return the sentences on the swaps of a cluster.
+    """Return the sentences on the swaps of selected features within a cluster of similar features.
 
     A swap replaces a selected feature by an unselected one.
 
@@ -340,9 +340,9 @@ def _swap_sentences(group: SubstituteGroup, feature_names: _FeatureNames) -> lis
 def _group_swap_sentence(
     swap: GroupSwap, feature_names: _FeatureNames, groups: Groups
 ) -> SubstituteSentence:
-    """Return the sentence on a swap of candidates.
+    """Return the sentence on a swap of two candidates as a whole.
 
-    It replaces a whole group of features, or a feature by a group.
+    The swap replaces a whole group of features, or a feature by a group.
     """
     name_of_feature = group_names(groups)
 
@@ -374,9 +374,10 @@ def _group_swap_sentence(
 def _improvements_sentence(
     better: Sequence[Swap], feature_names: _FeatureNames
 ) -> SubstituteSentence:
-    """Return the sentence on the swaps that lower the error.
+    """Return one title and text on the swaps that lower the error.
 
-    The first swap has the greatest effect. The tooltip has a sentence for each of them.
+    The first swap of ``better`` has the greatest effect. The tooltip has a
+    sentence for each swap.
     """
     first = better[0]
     sentences = [_improvement_sentence(swap, feature_names) for swap in better]
@@ -592,7 +593,8 @@ class SubstitutesPanel(Panel):
     def _selections(self, substitutes: Substitutes) -> MapValues:
         """Return the map of the steps at which the folds of all runs selected the features.
 
-        Rows are features, columns the folds of one run after the other.
+        Rows are the features of ``substitutes``, columns the folds of one run
+        after the other.
         """
         ranks = self._ranks[list(substitutes.columns)]
         runs = [group.label for group in self._groups for _ in range(group.size)]
@@ -630,7 +632,7 @@ class SubstitutesPanel(Panel):
     def _show_sentences(self, sentences: Sequence[SubstituteSentence]) -> None:
         """Show the sentences in the list, each with its title above it.
 
-        Screen readers get all of them at once.
+        Screen readers get all sentences at once.
         """
         page = named(QWidget(), role="page")
         lines = fill(QVBoxLayout(page), margins=(0, 0, 4, 0), spacing=2)
@@ -651,7 +653,7 @@ def _text_line(text: str, hint: str, role: str = "") -> PlainLabel:
 
 
 class SubstitutesController(Controller):
-    """Feeds the panel of substitutes while it is visible.
+    """Computes substitutes for the features of the shown model, while the panel of substitutes is visible.
 
     Parameters
     ----------
@@ -724,9 +726,10 @@ class SubstitutesController(Controller):
 
     @Slot()
     def update(self) -> None:
-        """Find the substitutes of the current model.
+        """Find and show the substitutes for the features of the current model.
 
-        Nothing is done if the panel is hidden, or shows them already.
+        Nothing is done if the panel is hidden, or shows these substitutes
+        already.
         """
         self.refresh()
         self._substitutes.update()
@@ -737,7 +740,7 @@ class SubstitutesController(Controller):
         self._selections.update()
 
     def _model_key(self) -> Key | None:
-        """Return the model and the fold.
+        """Return the model and the fold on which the substitutes depend.
 
         Return None without a model or documents, and for wide data, whose
         correlations are not computed.
@@ -761,9 +764,10 @@ class SubstitutesController(Controller):
         groups = feature_groups_of(model.plan)
 
         def show(substitutes: Substitutes) -> None:
-            """Show the substitutes.
+            """Show the computed substitutes in the panel.
 
-            Uses ids, names and groups of the features of the method.
+            The ids, names and groups of the features are those of the enclosing
+            method.
             """
             self.panel.show_substitutes(substitutes, ids, names, groups)
 
@@ -818,7 +822,7 @@ class SubstitutesController(Controller):
         def show(ranks: Floats) -> None:
             """Show the rank at which each fold selected each feature.
 
-            The shape is (n, F) for n features and F folds.
+            ``ranks`` has the shape (n, F) for n features and F folds of runs.
             """
             self.panel.show_runs(ranks, [fold.fold for fold in folds], groups)
 

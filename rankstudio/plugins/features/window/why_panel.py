@@ -175,7 +175,8 @@ class DensitiesView(QWidget):
     ) -> None:
         """Show the densities of one feature, or of two side by side.
 
-        The names are those of all columns.
+        ``compared_features`` has one or two features, and ``names`` the names
+        of all columns.
         """
         for index, plot in enumerate(self.plots):
             plot.setVisible(index < len(compared_features))
@@ -221,7 +222,8 @@ class DensitiesView(QWidget):
 def _score_sentence(densities: ComparedDensities, name: str) -> str:
     """Return the sentence on how the score of a feature is composed.
 
-    It also says at which step the feature was selected, if it was.
+    The sentence also says at which step the feature was selected, if it was
+    selected.
     """
     if densities.rank:
         template = tr(
@@ -458,7 +460,7 @@ class WhyController(Controller):
     def _explain_inspected(self) -> None:
         """Mark the inspected feature in the map, and explain it in words.
 
-        Its densities are shown if they are visible.
+        The densities of the feature are estimated if their plots are visible.
         """
         model = self._current.shown.inspected
         if (
@@ -481,7 +483,7 @@ class WhyController(Controller):
         return (model.path,) if model is not None and self._is_compared(model) else None
 
     def _compare(self) -> Computation | None:
-        """Return the computation of the map of candidates and the margins, which are then shown.
+        """Return the computation of the map of candidates and the margins, which are shown at its end.
 
         A margin is the lead of a selected feature over the next candidate.
         """
@@ -503,8 +505,8 @@ class WhyController(Controller):
             """Show the map of candidates and the margins, which are remembered.
 
             The mark is that of the model that is inspected by now. The path and
-            the candidates are those of the method, from the time when it was
-            called.
+            the candidates are those of the enclosing method, from the time of
+            its call.
             """
             scores_map, path_margins = map_and_margins
 
@@ -594,9 +596,9 @@ class WhyController(Controller):
         self.panel.mark(row_column, model.position)
 
     def _candidates(self, model: SelectedModel) -> CandidateGroups:
-        """Return the candidates of a model's method.
+        """Return the candidates that a model's method compares.
 
-        They are the groups of features, and the features without a group.
+        Candidates are the groups of features, and the features without a group.
         """
         dataset = self._session.dataset
         assert dataset is not None
@@ -605,10 +607,11 @@ class WhyController(Controller):
         )
 
     def _context(self, model: SelectedModel) -> ChoiceContext | None:
-        """Return the path of a model, with the other paths of its run if it is of a run.
+        """Return the path of a model, and the other paths of its run, to explain the selection.
 
-        These are the other combinations of parameters on its fold, and the same
-        combination on other folds. None if there is nothing to explain.
+        The other paths are those with other parameters on the same fold, and
+        those with the same parameters on other folds. A model without a run has
+        none. The result is None if there is nothing to explain.
         """
         score = model.plan.candidate_score
         dataset = self._session.dataset
@@ -660,10 +663,10 @@ class WhyController(Controller):
 
     @Slot(int, int)
     def _on_picked(self, column: int, position: int) -> None:
-        """Inspect the feature of a cell and the model of its step.
+        """Inspect the feature of a cell of the map, and the model of its step.
 
-        The feature is that in a column of the data, and the step has a position
-        on the path.
+        ``column`` is that of the feature in the data, and ``position`` that of
+        the step on the path.
         """
         model = self._current.shown.inspected
         dataset = self._session.dataset
@@ -732,8 +735,8 @@ class WhyController(Controller):
     def _estimate(self) -> Computation | None:
         """Return the computation of the densities of the inspected feature and another one.
 
-        The other one is that of the user's choice, or the next one on the path;
-        None without a model or feature.
+        The other feature is the user's choice, or the next feature on the path.
+        The result is None without a model or an inspected feature.
         """
         from rankstudio.plugins.features.compared_densities import neighbour_on_path  # noqa: PLC0415 - heavy
 
@@ -802,11 +805,11 @@ _CLOSEST_TEXTS = {
 def _margin_note(
     leads: dict[int, Margin], names: tuple[str, ...], path: PathResult
 ) -> str:
-    """Return a definition of the margins.
+    """Return a sentence that defines the margins, the leads of selected features over other candidates.
 
-    If the closest choice was a near tie, it is an example. ``leads`` are the
-    margins by the column of the selected feature. Return "" if none was
-    compared with another candidate.
+    If the closest choice was a near tie, the sentence names it as an example.
+    ``leads`` are the margins by the column of the selected feature. Return ""
+    if no feature was compared with another candidate.
     """
     with_rival = [lead for lead in leads.values() if lead.rival is not None]
     if not with_rival:

@@ -69,10 +69,11 @@ _FLIPS_HELP = tr(
 
 @dataclass(frozen=True)
 class _Row:
-    """A row of one of the tables.
+    """A row of one of the tables of the panel on judges.
 
-    It has its key, the id of its feature if it shows a feature, and its texts
-    by the keys of the columns.
+    A row has its key, the id of its feature if
+    it shows a feature, and its texts by the
+    keys of the columns.
     """
 
     key: str
@@ -169,7 +170,7 @@ class JudgesPanel(Panel):
     def show_rows(
         self, columns: Sequence[tuple[str, str]], rows: Sequence[_Row], note: str
     ) -> None:
-        """Show rows of texts.
+        """Show a table in the panel: rows of texts.
 
         ``columns`` are the keys and titles of the columns, and ``note`` stands
         below the table.
@@ -199,7 +200,7 @@ class JudgesPanel(Panel):
 
 
 class JudgesController(Controller):
-    """Feeds the panel on judges: compares the judges of the open data, and repeats runs with flipped labels.
+    """Compares the judges of the open data, and repeats runs with flipped labels, for the panel on judges.
 
     Parameters
     ----------
@@ -274,7 +275,8 @@ class JudgesController(Controller):
     def possible(self) -> bool:
         """Whether runs with flipped labels can be started for the shown run, or stopped.
 
-        They can be stopped while they are under way.
+        Runs with flipped labels can be stopped
+        while they are under way.
         """
         record = self._models.runs.shown
         if self.busy:
@@ -353,7 +355,7 @@ class JudgesController(Controller):
 
     @Slot()
     def _forget(self) -> None:
-        """Stop runs and forget all results, and show the judges of the open data.
+        """Stop runs with flipped labels, forget all results, and show the judges of the open data.
 
         This is done when other data are opened.
         """
@@ -575,7 +577,7 @@ class JudgesController(Controller):
             numbers: Sequence[Any],
             text_of: Callable[[Any], str],
         ) -> _Row:
-            """Return a row with a name and a number for each share, formatted by ``text_of``.
+            """Return a row with a name and a number for each share of flips, formatted by ``text_of``.
 
             ``feature`` is the id of a feature; None for the row of a measure.
             """

@@ -23,7 +23,8 @@ from rankstudio.engine.support.jit import fused, fused_inlined
 def half_step(difference: float) -> float:
     """Return 1 for a positive difference of two scores, ½ for 0, and 0 for a negative one.
 
-    The mean over all pairs of documents is the AUC.
+    The mean over all pairs of a positive and a
+    negative document is the AUC.
     """
     return 1.0 if difference > 0.0 else 0.5 if difference == 0.0 else 0.0
 
@@ -72,7 +73,7 @@ def _leave_fold_out(
     augmented: Floats,
     scores: Floats,
 ) -> None:
-    """Write the predictions for a fold's documents to ``scores``.
+    """Write the scores of a fold's documents, by the model without the fold, to ``scores``.
 
     They are those of the model without the fold.
 

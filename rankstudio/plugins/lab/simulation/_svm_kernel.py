@@ -198,18 +198,26 @@ def svm_estimates(
     betas: Floats,
     out: Floats,
 ) -> None:
-    """Write β of B training sets, and estimates of their AUC.
+    """Train a support vector machine on each of B training sets, and estimate its AUC.
 
-    They are written to ``betas`` (B, m) and ``out`` (B, 1 + 2 S).
+    The weights β are written to ``betas`` (B,
+    m), and the estimates to ``out`` (B, 1 + 2
+    S).
 
-    β are the weights of a model's documents. The first column of ``out`` is
-    leave-pair-out. Then follow, for each of S splittings into folds, the pooled
-    AUC and the averaged AUC, which is NaN if no fold has both classes. ``folds``
-    (S, m) is the fold of each document in each splitting, from 0. ``grams`` (B,
-    m, m) are Gram matrices. The first ``n_positive`` of ``signs`` (m,) are 1,
-    the others -1. A training has the ``cost`` C, and ends at the ``tolerance``
-    or after ``max_steps``. ``is_used``, ``beta``, ``v`` and ``scores`` (m,) are
-    workspaces.
+    β are the weights of a model's documents.
+    The first column of ``out`` is the
+    leave-pair-out estimate. Then follow, for
+    each of S splittings into folds, the pooled
+    AUC and the averaged AUC, which is NaN if no
+    fold has both classes. ``folds`` (S, m) is
+    the fold of each document in each splitting,
+    from 0. ``grams`` (B, m, m) are Gram
+    matrices. The first ``n_positive`` of
+    ``signs`` (m,) are 1, the others -1. A
+    training has the ``cost`` C, and ends at the
+    ``tolerance`` or after ``max_steps``.
+    ``is_used``, ``beta``, ``v`` and ``scores``
+    (m,) are workspaces.
     """
     m = signs.shape[0]
     for t in range(grams.shape[0]):

@@ -105,7 +105,7 @@ class TwoClasses:
         return X
 
     def auc(self, weights: Floats) -> Floats:
-        """Return the AUC Φ(w'δ / (√2 ||w||)) of linear models w; 0.5 for w = 0.
+        """Return the true AUC Φ(w'δ / (√2 ||w||)) of linear models w; 0.5 for w = 0.
 
         ``weights`` has the shape (…, n), and the result (…).
         """
@@ -119,11 +119,15 @@ class TwoClasses:
         return auc
 
     def folds(self, count: int) -> Ints:
-        """Assign the documents to folds in turn, shape (m,).
+        """Return the number of the fold of each document, from 0, shape (m,), for ``count`` folds.
 
-        As documents of a class follow each other, each fold has both classes if
-        there are enough documents of both. The documents of a class are
-        independent and identically distributed, so no random order is needed.
+        The documents are assigned to the folds
+        in turn. As documents of a class follow
+        each other, each fold has both classes
+        if there are enough documents of both.
+        The documents of a class are independent
+        and identically distributed, so no
+        random order is needed.
         """
         return np.arange(self.n_examples, dtype=np.int64) % count
 
@@ -306,10 +310,12 @@ def _splittings(data: TwoClasses) -> Ints:
 
 
 def _defined_estimates(estimates: Floats) -> Floats:
-    """Return the columns of :data:`ESTIMATORS` of the seven that a kernel writes.
+    """Return the six columns of :data:`ESTIMATORS`, of the seven columns that a compiled function writes.
 
-    Column 2, the averaged AUC of leave-one-out, is undefined: its folds have no
-    two documents to compare.
+    ``estimates`` has a row for each training
+    set. Column 2, the averaged AUC of
+    leave-one-out, is left out: its folds have
+    no two documents to compare.
     """
     return np.delete(estimates, 2, axis=1)
 

@@ -15,7 +15,7 @@ from rankstudio.engine.errors import ParameterError
 
 @dataclass(frozen=True, eq=False)
 class Deviations:
-    """Estimates of several estimators for models with known truth.
+    """Estimates of performance by several estimators, for models whose true performance is known.
 
     Attributes
     ----------
@@ -53,9 +53,10 @@ class Deviations:
 
     @property
     def bias(self) -> Floats:
-        """Mean deviation of each estimator, shape (E,).
+        """Mean of estimate minus truth for each estimator, shape (E,).
 
-        It is NaN for an estimator without a value.
+        The mean is NaN for an estimator without
+        a value.
         """
         return _defined_means(self.conditional)
 
@@ -80,7 +81,9 @@ class Deviations:
 def _defined_means(values: Floats) -> Floats:
     """Return the mean of each column over its values that are not NaN.
 
-    It is NaN for a column without one.
+    ``values`` has a row for each repetition.
+    The mean is NaN for a column without any
+    value.
     """
     is_defined = ~np.isnan(values)
 
@@ -106,7 +109,7 @@ _USUAL_WIDTH = 0.02  # width of bins if nothing varies
 
 @dataclass(frozen=True, eq=False)
 class DeviationSummary:
-    """Conditional deviations of several estimators.
+    """How far estimates are from the truth: means, standard deviations and histograms by estimator.
 
     Attributes
     ----------
@@ -185,7 +188,7 @@ class DeviationSummary:
 
 
 def bin_edges(values: Floats, sd: Floats) -> Floats:
-    """Return edges of bins that contain all values and 0.
+    """Return the edges of the bins of a histogram, which contain all values and 0.
 
     The width of the bins is 1, 2 or 5 times a power of ten.
 
@@ -236,7 +239,8 @@ def binned_shares(values: Floats, edges: Floats) -> Floats:
 def _round_width(width: float) -> float:
     """Return the greatest of 1, 2 and 5 times a power of ten that is at most a width.
 
-    If nothing varies, the width is 0; then return the usual width.
+    If the width is 0, because nothing varies,
+    return the usual width.
     """
     if not width > 0:
         return _USUAL_WIDTH
@@ -257,7 +261,7 @@ WHOLE = ("n_examples", "n_queries", "n_features", "per_query")
 
 @dataclass(frozen=True, eq=False)
 class VariedDeviations:
-    """Summaries of simulations that differ in one quantity.
+    """Summaries of simulations that differ in the value of one quantity.
 
     Attributes
     ----------

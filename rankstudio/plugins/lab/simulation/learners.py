@@ -34,7 +34,7 @@ class Learner(Protocol):
         """Train on documents, including all choices; return a function that scores."""
 
     def fixed(self, data: QueryData) -> Learner:
-        """Return the learner with the choices made from these documents fixed.
+        """Return a learner whose choices are fixed to those made from some documents.
 
         The choices are the features of a selection, or the basis vectors of a
         kernel model.
@@ -43,7 +43,7 @@ class Learner(Protocol):
 
 @dataclass(frozen=True)
 class SelectedRankRLS:
-    """RankRLS with features selected by greedy RankRLS, or with given ones.
+    """A learner: RankRLS with features selected by greedy RankRLS, or with given features.
 
     Attributes
     ----------
@@ -69,9 +69,11 @@ class SelectedRankRLS:
         return lambda X: X @ weights
 
     def selected(self, data: QueryData) -> tuple[int, ...]:
-        """Return the columns of the learner.
+        """Return the 0-based columns of the features that the learner uses.
 
-        If it has none, they are selected from these documents.
+        If the learner has no given columns,
+        features are selected from the documents
+        ``data``.
         """
         if self.columns is not None:
             return self.columns
@@ -138,9 +140,11 @@ def folds_of_documents(
     count: int = 5,
     averaged: bool = True,
 ) -> Estimating:
-    """Score each document with the model trained without its fold.
+    """Score each document with the model that is trained without the document's fold.
 
-    A fold is a random share of the documents.
+    A fold is one of ``count`` random shares of
+    the documents. The scores are the result of
+    a generator, which yields between trainings.
 
     Documents of the same query are then in training and test,
     of which Airola (2011, section 5.5) warns.
@@ -173,11 +177,12 @@ def folds_of_documents(
 def once(
     estimator: Estimator, learner: Learner, data: QueryData, rng: np.random.Generator
 ) -> Estimating:
-    """Estimate with choices of the learner made once.
+    """Score held-out documents by an estimator, with the learner's choices made once from all documents.
 
-    They are features or basis vectors, chosen from all documents,
-    also from held-out ones.
-    All models of the ``estimator`` have the same choices.
+    The choices are features or basis vectors.
+    They are made from all documents, also from
+    held-out ones, and all models of the
+    ``estimator`` have the same choices.
     """
     fixed = learner.fixed(data)
     yield
@@ -195,7 +200,10 @@ _REFITTING: Mapping[str, Estimator] = {
 def estimators(fixed: str) -> dict[str, Estimator]:
     """Return the estimators by name.
 
-    Each is followed by its variant with choices made only once.
+    An estimator scores held-out documents. Each
+    estimator is followed by its variant, in
+    which the learner's choices are made only
+    once.
 
     Parameters
     ----------
@@ -231,10 +239,12 @@ def _scores_by_fold(learner: Learner, data: QueryData, fold: Ints) -> Estimating
 
 
 def documents_of_queries(data: QueryData, chosen: Bools) -> QueryData:
-    """Return the documents of some queries, with their sums of products if those are known.
+    """Return the documents of some queries, with their sums of products if these sums are known.
 
-    ``chosen``, (Q,), says which queries. The learner needs such a sum of each
-    query, and takes those of all queries if they are already computed.
+    ``chosen``, (Q,), says which queries. A
+    learner needs the products of the features
+    summed over each query. These sums are taken
+    from ``data`` if they are already computed.
     """
     part = data.taken(np.flatnonzero(chosen))
 
@@ -259,7 +269,7 @@ are held out.
 
 @dataclass(frozen=True, eq=False)
 class BasisRankRLS:
-    """RankRLS with a kernel, with some documents of each training query or given vectors as basis vectors.
+    """A learner: RankRLS with a kernel, with documents of each training query or given basis vectors.
 
     Attributes
     ----------
@@ -336,11 +346,12 @@ class BasisRankRLS:
         return replace(self, vectors=self._basis(data))
 
     def _basis(self, data: QueryData) -> Floats:
-        """Return the basis vectors of the learner.
+        """Return the basis vectors of the learner, shape (r, n).
 
         If it has none, they are some of these documents.
 
-        They have the shape (r, n).
+        The given vectors are returned, if there
+        are any.
         """
         if self.vectors is not None:
             return self.vectors

@@ -206,9 +206,10 @@ PARAMETERS: Mapping[str, tuple[Parameter, ...]] = {"auc": AUC, "selection": SELE
 
 
 def _values(default: tuple[float, ...], text: str, like: Parameter) -> Parameter:
-    """Return the parameter for a list of values of the parameter ``like``, within its limits.
+    """Return a parameter that takes a list of values of the parameter ``like``, within its limits.
 
-    ``text`` is its description for the user.
+    ``default`` has the default values, and
+    ``text`` is the description for the user.
     """
     return Parameter(
         "values", "values", Kind.GRID, default, text, option="--values",

@@ -164,7 +164,8 @@ def _checked_selection(
 ) -> SelectedRankRLS:
     """Return the learner that selects ``n_features`` of ``n_available`` features greedily.
 
-    Without a number, it uses all features.
+    If ``n_features`` is None, the learner uses
+    all features.
 
     Raises
     ------

@@ -37,9 +37,10 @@ from rankstudio.plugins.lab.simulation.parameters import (
 
 
 def without_test(dataset: FoldedDataset) -> FoldedDataset:
-    """Return a dataset with a single fold without its test part.
+    """Return a dataset, without its test part if it has a single fold.
 
-    One with several folds is unchanged.
+    A dataset with several folds is returned
+    unchanged.
     """
     first, *rest = dataset.folds
     return dataset if rest else replace(dataset, folds=(replace(first, test=None),))
@@ -79,7 +80,7 @@ class SimulationProgress:
 
 @dataclass(frozen=True)
 class Simulation:
-    """Kind and parameters of a simulation.
+    """A simulation that can be carried out: its kind and its parameters.
 
     Attributes
     ----------
@@ -109,9 +110,11 @@ class Simulation:
 
     @property
     def counting(self) -> dict[str, Any]:
-        """The parameters that have an effect with the values of the others, by name.
+        """Values of the parameters that have an effect, by name.
 
-        The γ of a kernel, for instance, has none without a kernel.
+        Some values make others useless: the γ
+        of a kernel, for instance, has no effect
+        without a kernel.
         """
         unused = {
             p.name for p in PARAMETERS[self.kind] if not p.counts(self.parameters)
@@ -123,7 +126,9 @@ class Simulation:
     def finished(self, progress: SimulationProgress) -> Simulation:
         """Return the finished part of this simulation: its repetitions so far, and the complete values.
 
-        Running it again gives the same results.
+        ``progress`` has the results so far.
+        Running the returned simulation gives
+        the same results.
         """
         summaries = progress.varied.summaries if progress.varied is not None else ()
         n_complete = sum(summary.done == summary.n_repetitions for summary in summaries)
@@ -135,14 +140,16 @@ class Simulation:
         )
 
     def check(self, dataset: FoldedDataset | RankingDataset | None = None) -> None:
-        """Reject inconsistent values, or values too large for the data.
+        """Raise ParameterError for inconsistent values, or for values too large for the data.
 
         Without a dataset, only the values are checked.
 
         Raises
         ------
         ParameterError
-            With the name of the parameter; "values" for values of the varied quantity.
+            The error has the name of the
+            parameter; "values" for values of
+            the varied quantity.
         """
         parameters = self.parameters
 

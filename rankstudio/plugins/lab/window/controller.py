@@ -138,7 +138,7 @@ class SimulationTab(Controller):
         self.simulation.start(partial(request.simulation.steps, request.dataset))
 
     def requested(self, simulation: Simulation) -> SimulationRequest | None:
-        """Return the request for a simulation.
+        """Return the request to run a simulation on the worker.
 
         If the simulation cannot run, show a message to the user and return None.
         """
@@ -468,7 +468,9 @@ class LabController(Controller):
     def code(self) -> dict[str, str] | None:
         """Return a command and a program that repeat the visible simulation, by file suffix.
 
-        It is empty if nothing was simulated, and None if the page is hidden.
+        The result is empty if nothing was
+        simulated, and None if the page is
+        hidden.
         """
         request = self.tab.request
         progress = self.tab.progress

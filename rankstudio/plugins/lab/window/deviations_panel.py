@@ -65,9 +65,11 @@ class DeviationRow:
     category : int
         Number of the color and marker.
     variant : bool
-        Whether it is a variant of the row above, drawn dashed and with a lighter area.
+        Whether the estimator is a variant of
+        that of the row above, drawn dashed and
+        with a lighter area.
     brief : str
-        Shorter name.
+        Shorter name of the estimator.
     about : str
         Sentence on what the estimator does.
     unconditional : float
@@ -181,7 +183,7 @@ class DeviationsPanel(Panel):
         *,
         paired: bool = False,
     ) -> None:
-        """Lay out the plot beside the table, and the sentence below.
+        """Make the panel: the plot beside the table, and the sentence below.
 
         ``texts`` are by estimator.
         """
@@ -322,7 +324,7 @@ class DeviationsPlot(Plot):
     def set_rows(
         self, rows: Sequence[DeviationRow], edges: Floats, description: str
     ) -> None:
-        """Show distributions.
+        """Show distributions of deviations, one for each estimator.
 
         Parameters
         ----------
@@ -429,7 +431,8 @@ class DeviationsPlot(Plot):
     def hit_test(self, point: QPointF) -> int | None:
         """Return the number of the row at a pixel.
 
-        It is None outside the rows.
+        ``point`` is the position of the pixel.
+        The result is None outside the rows.
         """
         frame = self.frame()
         is_inside = frame.area.top() <= point.y() < frame.area.bottom()
@@ -562,7 +565,7 @@ class DeviationsPlot(Plot):
             draw_marker(painter, look.marker, QPointF(mean, foot), _MARKER + 1)
 
     def _names(self, width: float) -> list[str]:
-        """Return the names beside the rows.
+        """Return the names of the estimators beside the rows, cut for a width in pixels.
 
         If there is little room, the name of a variant is only what it differs in.
         """

@@ -15,7 +15,7 @@ from rankstudio.ui.language import tr
 
 @dataclass(frozen=True)
 class EstimatorText:
-    """Texts on an estimator.
+    """Texts for the user on an estimator of performance.
 
     Attributes
     ----------
@@ -24,9 +24,11 @@ class EstimatorText:
     about : str
         Sentence on what the estimator does.
     low, high : str
-        Sentence on why it may be too low or too high; "" if it should not be.
+        Sentence on why the estimate may be too
+        low or too high; "" if it should not be.
     brief : str
-        Shorter name; "" for the label itself.
+        Shorter name of the estimator; "" for
+        the label itself.
     """
 
     label: str

@@ -45,7 +45,7 @@ _STATE_TEXTS = {
 class SingleField(LineField):
     """A field for a single number.
 
-    The fields of methods take several.
+    Other fields of a form take several numbers.
     """
 
     def check(self, raw: Any) -> Any:
@@ -88,9 +88,12 @@ class LabForm(Panel):
     def __init__(
         self, theme: Theme, name: str, title: str, caption: str, kind: str
     ) -> None:
-        """Make the fields and the buttons.
+        """Make the panel with its fields and buttons.
 
-        ``kind`` is that of the simulation, "auc" or "selection".
+        ``name`` is the object name of the
+        panel, and ``title`` and ``caption`` are
+        above the fields. ``kind`` is that of
+        the simulation, "auc" or "selection".
         """
         super().__init__(theme, title, caption, padding=0, name=name)
         self.kind = kind
@@ -167,7 +170,8 @@ class LabForm(Panel):
     def commit(self) -> bool:
         """Commit unfinished input and return whether all of it is valid.
 
-        If not, the first field with an error gets the focus.
+        If some input is invalid, the first
+        field with an error gets the focus.
         """
         invalid_fields = [field for field in self.fields() if not field.commit()]
         if invalid_fields:

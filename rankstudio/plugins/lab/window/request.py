@@ -68,7 +68,7 @@ SHORT = {
 
 @dataclass(frozen=True, eq=False)
 class SimulationRequest:
-    """A simulation and its data.
+    """A request to run a simulation: the simulation and its data.
 
     Attributes
     ----------
@@ -87,9 +87,11 @@ class SimulationRequest:
     test: bool = True
 
     def as_code(self, progress: SimulationProgress) -> dict[str, str]:
-        """Return a command and a program that repeat the finished part, by file suffix.
+        """Return a command and a program that repeat the finished part of the simulation, by file suffix.
 
-        The results of both are identical to those so far.
+        ``progress`` has the results so far. The
+        command and the program give identical
+        results.
         """
         finished = self.simulation.finished(progress)
         versions = {"RankStudio": rankstudio.__version__}

@@ -51,7 +51,8 @@ _MARKER_HELP = tr("Marker: mean. Bar: one standard deviation on either side.")
 def bias_text(bias: float) -> str:
     """Return the text of a mean deviation: "−0.06", "+0.007".
 
-    It is "0" if the deviation is smaller than 0.005.
+    The text is "0" if the absolute deviation is
+    smaller than 0.005.
     """
     if abs(bias) < _MIN_BIAS:
         return "0"
@@ -99,8 +100,10 @@ def scatter_sentence(
 ) -> str:
     """Return the sentence on the estimators with the smallest and the largest standard deviation.
 
-    It is "" with fewer than two known standard deviations, or fewer than two
-    repetitions.
+    ``texts`` has the label of each estimator by
+    its name. The sentence is "" with fewer than
+    two known standard deviations, or fewer than
+    two repetitions.
     """
     finite = [index for index, sd in enumerate(summary.sd) if isfinite(sd)]
     if len(finite) < 2 or summary.done < 2:
@@ -141,8 +144,11 @@ def variation_sentence(
 ) -> str:
     """Return the sentence on how the largest mean deviation depends on the varied quantity.
 
-    It has the mean deviation of the estimator at the first value, at the value
-    with the largest mean deviation, and at the last value.
+    ``texts`` has the label of each estimator by
+    its name. The sentence has the mean
+    deviation of one estimator at the first
+    value, at the value with the largest mean
+    deviation, and at the last value.
     """
     if not varied.summaries:
         return ""

@@ -79,7 +79,7 @@ class VariationPanel(Panel):
         *,
         paired: bool = False,
     ) -> None:
-        """Lay out the plots side by side, and the sentence below.
+        """Make the panel: two plots side by side, and the sentence below.
 
         ``texts`` are by estimator.
         """
@@ -124,9 +124,10 @@ class VariationPanel(Panel):
         self.bias.caption = self.sd.caption = caption
 
     def show_values(self, varied: VariedDeviations | None, caption: str = "") -> None:
-        """Show curves of the results so far, over the values of the varied quantity.
+        """Show curves of bias and standard deviation so far, over the values of the varied quantity.
 
-        None shows nothing.
+        If ``varied`` is None, the plots are
+        empty. ``caption`` is that of the panel.
         """
         self.set_caption(caption)
         if varied is None or not varied.summaries:
@@ -250,7 +251,7 @@ class VariationPlot(OverlayPlot):
         written: Callable[[float], str],
         curves: Sequence[tuple[str, Floats, Floats]],
     ) -> None:
-        """Show a curve for each estimator.
+        """Show a curve for each estimator over the values of a quantity.
 
         Parameters
         ----------
@@ -324,8 +325,9 @@ class VariationPlot(OverlayPlot):
     def numbers(self) -> Numbers:
         """Return the titles of the columns of exported numbers, and a row per point of a curve.
 
-        A row has the estimator, the value of the quantity, y, and half the
-        width of its interval.
+        A row has the estimator, the value of
+        the quantity, y, and half the width of
+        the interval of y.
         """
         rows: list[list[CellValue]] = [
             [curve.label, float(value), float(curve.y[i]), float(curve.half[i])]

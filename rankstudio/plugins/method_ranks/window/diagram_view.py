@@ -23,7 +23,7 @@ _LEAST_HEIGHT = 60
 
 
 class DiagramView(QWidget):
-    """Draws the diagram of a ranking of methods, as wide as there is room.
+    """Draws the critical-difference diagram of a ranking of methods, as wide as there is room.
 
     Parameters
     ----------

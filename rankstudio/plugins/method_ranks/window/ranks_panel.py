@@ -36,16 +36,17 @@ _TITLE = tr("Methods over datasets")
 
 @dataclass(frozen=True)
 class MethodRow:
-    """A method of the table.
+    """A row of the table of ranks: a method with its mean rank and mean value.
 
     Attributes
     ----------
     method : str
     mean_rank, mean : float
     best_on : int
-        Datasets on which no method is better.
+        Number of datasets on which no method is better.
     group : str
-        Letters of its groups.
+        Letters of the groups of methods that do not differ, of
+        which the method is a member.
     """
 
     method: str
@@ -56,7 +57,7 @@ class MethodRow:
 
 
 class RanksPanel(Panel):
-    """The table of mean ranks, beside the diagram and above the notes.
+    """A panel with the table of methods by mean rank, beside the diagram and above the notes.
 
     Attributes
     ----------
@@ -160,7 +161,7 @@ _COLUMNS = (
 
 
 class RanksController(Controller):
-    """Ranks the methods of the finished runs, once these are on several datasets.
+    """Ranks the methods of the finished runs, once there are runs on several datasets.
 
     Parameters
     ----------
@@ -248,7 +249,8 @@ class RanksController(Controller):
     def _candidates(self) -> list[CandidateRun]:
         """Return the finished runs, measured by the session's measure, without sealed test parts.
 
-        Runs that are not measured yet are left out.
+        A candidate is a run to compare. Runs that are not
+        measured yet are left out.
         """
         # `view` returns a run with the session's measure, without sealed parts.
         candidates = []

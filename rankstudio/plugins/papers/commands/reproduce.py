@@ -102,7 +102,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the plans of a paper, and print or write its tables beside our numbers.
 
-    Return the exit code. If the user stops, finished units stay in the study, if any.
+    ``args`` are the command's options. Return the
+    exit code. If the user stops, finished parts of
+    the runs stay in the study, if there is one.
     """
     from rankstudio.engine.experiment.plan.plan import Plan
     from rankstudio.engine.experiment.runner import open_data
@@ -167,9 +169,9 @@ def run(args: argparse.Namespace) -> int:
 def _run_plans(
     args: argparse.Namespace, plans: Mapping[str, Plan], dataset: FoldedDataset
 ) -> dict[str, RunResult] | None:
-    """Run the plans, and return the results by name.
+    """Run the plans of a paper, and return the results by the paper's names.
 
-    They are None if the user stops.
+    The result is None if the user stops.
     """
     results: dict[str, RunResult] = {}
 
@@ -197,8 +199,10 @@ def _reproduction_text(
 ) -> str:
     """Return the text of a reproduction.
 
-    It has the tables, the claims of the paper beside our tests, the notes, and
-    how many cells agree.
+    The text has the tables, the claims of the paper
+    beside our tests, the notes, and how many cells
+    of the tables agree with ours. ``data`` is the
+    name of the dataset.
     """
     parts = [
         one_line(f"{paper.title}, on {data}"),
@@ -270,8 +274,10 @@ def _tables_as_dict(
 ) -> dict[str, Any]:
     """Return the tables, the notes and the numbers of cells that agree as plain values.
 
-    "promised" counts the cells that should agree, and "open" those that need
-    not, as the paper does not say everything about the experiment.
+    In the result, "promised" counts the cells that
+    should agree, and "open" those that need not, as
+    the paper does not say everything about the
+    experiment.
     """
     counts = {
         name: {"cells": len(cells), "agree": sum(cell.agrees for cell in cells)}

@@ -126,7 +126,7 @@ class PathTestController(CommandController):
             )
 
     def join(self, pages: OtherPages) -> None:
-        """Connect with the panel of the curves and the page *Evidence*.
+        """Connect the controller with the panel of the curves and the page *Evidence*.
 
         Redrawing the curves removes all bands. Controllers that redraw them are
         connected before this one, so that the band is drawn after the curves.

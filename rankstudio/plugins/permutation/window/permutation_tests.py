@@ -123,9 +123,9 @@ class PermutationTests(QObject):
     def seconds(self) -> float:
         """Upper bound of the seconds that a test takes; infinity if unknown.
 
-        It is known for methods that train again for each permutation. It is an
-        upper bound because the time of the run, from which it is estimated,
-        includes the measuring of models.
+        The bound is known for methods that train again for each
+        permutation. The seconds are estimated from the time of
+        the run, which includes the measuring of models.
         """
         model = self._current.model
         if model is None or model.plan.entry.permutes:
@@ -141,7 +141,8 @@ class PermutationTests(QObject):
     def as_code(self) -> dict[str, str]:
         """Return a command and a program that repeat the shown result, by file suffix.
 
-        {} without a result.
+        The result shown is that of the last permutation test. The
+        dict is empty without a result.
         """
         band = self.band
         model = self._current.model
@@ -208,9 +209,11 @@ def tested_x_values(model: SelectedModel, band: CriterionBand) -> Ints:
 def _test_steps(
     plan: Plan, combination: tuple[object, ...], fold: int, dataset: FoldedDataset
 ) -> Iterator[CriterionBand | None]:
-    """Yield the growing result of the test of a path, with some seconds between results.
+    """Yield the growing result of the permutation test of a path, with some seconds between results.
 
-    Yield None in between, so that the worker can do other tasks.
+    ``combination`` has the values of the plan's parameters, and
+    ``fold`` is the number of the fold. Yield None in between, so
+    that the worker can do other tasks.
     """
     from rankstudio.plugins.permutation.criterion_band import band_steps  # noqa: PLC0415 - on the worker only
 

@@ -45,7 +45,7 @@ _Counted = tuple[tuple[tuple[str, str], ...], int | None]
 
 
 class PreferencesView(QWidget):
-    """Shows the plan's preference file and its counts; the user can change the rule of clicks or remove it.
+    """Shows the plan's preference file and its counts; the user can remove the file or change the rule.
 
     Attributes
     ----------
@@ -221,7 +221,7 @@ class PreferencesController(CommandController):
 
     @property
     def possible(self) -> bool:
-        """Whether preferences can be used.
+        """Whether a file of preferences can be put into the plan.
 
         The documents must be open, and read as the plan says.
         """
@@ -287,10 +287,11 @@ class PreferencesController(CommandController):
             return
 
         def use(preferences: dict[str, str]) -> None:
-            """Put the entry for the file into the plan, and show a message.
+            """Put the entry for the preference file into the plan, and show a message.
 
-            Nothing happens if other data were opened meanwhile. Uses `session`,
-            `dataset`, `rule` and `path` of the method.
+            Nothing happens if other data were opened meanwhile.
+            ``session``, ``dataset``, ``rule`` and ``path`` are
+            those of the enclosing method.
             """
             if dataset is session.dataset:
                 session.change(tr("the preferences"), preferences=preferences)
@@ -390,10 +391,11 @@ class PreferencesController(CommandController):
         return tuple(preferences_of(self._session.plan).items()), self._session.fold
 
     def _key(self) -> Key | None:
-        """Return the dataset, file and fold whose counts are needed; None if none are.
+        """Return the dataset, file and fold whose preferences are to be counted; None if there are none.
 
-        The file is the plan's entry for it, as pairs of key and value. Counts
-        that are cached are not needed again.
+        The file is given by the plan's entry for it, as pairs of
+        key and value. Counts that are cached are not needed
+        again.
         """
         dataset = self._session.dataset
         target = self._wanted  # the file and the fold that are shown
@@ -408,7 +410,7 @@ class PreferencesController(CommandController):
     def _count(self) -> Computation | None:
         """Return the computation that counts the preferences in the background.
 
-        Its result is shown and cached. Return None without data.
+        The counts are shown and cached. Return None without data.
         """
         session = self._session
         target = self._wanted  # the file and the fold that are shown now
@@ -430,8 +432,8 @@ def _preference_entry(
 ) -> dict[str, str]:
     """Return the plan's entry for a preference file, which is read and checked.
 
-    If no rule for clicks is specified and η cannot be estimated from them, η is
-    `USUAL_ETA`, which the user can change.
+    If no rule for clicks is specified and η cannot be estimated
+    from the clicks, η is `USUAL_ETA`, which the user can change.
     """
     from rankstudio.plugins.preferences.plan_preferences import checked_plan_entry  # noqa: PLC0415 - on the worker only
 

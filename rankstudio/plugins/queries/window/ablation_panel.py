@@ -129,9 +129,10 @@ class AblationPanel(Panel):
         self.clear("")
 
     def clear(self, reason: str) -> None:
-        """Show a reason instead of results.
+        """Show in the panel a reason instead of results.
 
-        With "", an empty table is shown until the reason or results come.
+        If the reason is "", an empty table is shown until a
+        reason or results come.
         """
         self._offer.hide()
         self.table.show()
@@ -158,7 +159,7 @@ class AblationPanel(Panel):
         *,
         several_folds: bool,
     ) -> None:
-        """Show the results so far.
+        """Show the effects of leaving out features so far.
 
         Parameters
         ----------
@@ -294,9 +295,9 @@ class AblationPanel(Panel):
 
 
 def largest_end(rows: Sequence[AblationRow]) -> float:
-    """Return the largest absolute end of the intervals.
+    """Return the largest absolute end of the intervals in the rows of the table.
 
-    It is 0 without any.
+    The result is 0 if there are no intervals.
     """
     ends = (abs(end) for row in rows for end in (row.effect.low, row.effect.high))
     return max((end for end in ends if not isnan(end)), default=0.0)
@@ -426,10 +427,11 @@ class AblationFeeder(QObject):
         return None if task is None else (self._request, *task)
 
     def _compute(self) -> Computation | None:
-        """Return the next computation.
+        """Return the next computation for the worker.
 
-        It trains a model of a fold without a feature, or combines the effects
-        of a feature on all folds. It is None if nothing is to be done.
+        The computation trains a model of a fold without a
+        feature, or combines the effects of a feature on all
+        folds. The result is None if nothing is to be done.
         """
         request = self._request
         plan = self._plan

@@ -118,7 +118,7 @@ class QueryPlot(Plot):
     def set_comparison(self, comparison: QueryComparison | None) -> None:
         """Show all queries of a comparison, none of them chosen.
 
-        None shows an empty plot.
+        If ``comparison`` is None, the plot is empty.
         """
         self.comparison = comparison
         self.chosen = None
@@ -158,9 +158,10 @@ class QueryPlot(Plot):
     def points(self) -> tuple[Floats, Floats]:
         """X and y values of the queries in the present kind of plot, each of shape (Q,).
 
-        They are NaN for a query without a value. The kinds are B against A, B
-        - A by the number of documents, and B - A in the order of the
-        comparison.
+        The values are NaN for a query without a value. The
+        kinds of plot show the measure of model B against
+        that of A, B - A by the number of documents, and B -
+        A in the order of the comparison.
         """
         comparison = self.comparison
         if comparison is None:
@@ -179,7 +180,8 @@ class QueryPlot(Plot):
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the ranges of the axes x and y, which are equal for the scatter plot.
 
-        Otherwise, y includes zero.
+        In the other kinds of plot, the range of y includes
+        zero.
         """
         xs, ys = (values[self._valued_positions] for values in self.points)
         if self.mode == SCATTER:
@@ -267,7 +269,8 @@ class QueryPlot(Plot):
     def hit_test(self, point: QPointF) -> int | None:
         """Return the position of the query nearest to a pixel.
 
-        It is None if no query is near.
+        ``point`` is the position of the pixel. The result
+        is None if no query is near.
         """
         if self.is_empty() or self.comparison is None:
             return None
@@ -313,7 +316,7 @@ class QueryPlot(Plot):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Move from query to query by the arrow keys, in the comparison's order.
 
-        With Shift, they also select the queries.
+        With Shift, the arrow keys also select the queries.
         """
         if event.key() == Qt.Key.Key_Escape and self._has_selection:
             self._cancel_selection()
@@ -402,14 +405,14 @@ class QueryPlot(Plot):
     def _is_wide(self, outline: QRectF) -> bool:
         """Return whether an outline is large enough for a drag.
 
-        A smaller one is from an unsteady click.
+        A smaller outline is from an unsteady click.
         """
         if outline.width() >= _MIN_DRAG_DISTANCE:
             return True
         return self.mode == SCATTER and outline.height() >= _MIN_DRAG_DISTANCE
 
     def _cancel_selection(self) -> None:
-        """Cancel the drag.
+        """Cancel the drag by which the user selects queries.
 
         Without a drag, select all queries again.
         """
@@ -422,7 +425,8 @@ class QueryPlot(Plot):
     def _extend_outline(self, start: QPointF, end: QPointF) -> None:
         """Extend the outline of a drag from ``start`` to the pixel ``end``.
 
-        It is a free line in the scatter plot, otherwise a band of full height.
+        The outline is a free line in the scatter plot,
+        otherwise a band of full height.
         """
         if self.mode != SCATTER:
             area = self.frame().area
@@ -563,10 +567,11 @@ def paint_interval(
 
 
 def _points_by_color(plot: QueryPlot, colors: Colors) -> list[tuple[Bools, QColor]]:
-    """Return masks, (Q,), of queries with their colors: losses, gains and ties of B.
+    """Return the colors of the queries, each with a mask (Q,) of its queries: losses, gains and ties of B.
 
-    Queries that the filter of the list leaves out are faded. They come first,
-    so that the others are drawn over them.
+    B is the second of the compared models. Queries that the
+    filter of the list leaves out are faded. Faded queries
+    come first, so that the others are drawn over them.
     """
     assert plot.comparison is not None
     gain = plot.comparison.gain
@@ -593,7 +598,7 @@ def _points_by_color(plot: QueryPlot, colors: Colors) -> list[tuple[Bools, QColo
 def draw_points(
     plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Draw the line on which both models are equal, and a point per query.
+    """Draw the scatter plot: the line on which both models are equal, and a point per query.
 
     ``frame`` converts values to pixels.
     """
@@ -659,7 +664,7 @@ def draw_differences(
 
 
 def draw_mark(plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Draw a ring around the chosen query, with its id beside it.
+    """Draw a ring around the point of the chosen query, with the query's id beside it.
 
     The id is at the right, or at the left if there is no room.
     """

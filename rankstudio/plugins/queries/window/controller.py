@@ -61,7 +61,7 @@ _NO_QUERIES_TEXT = tr("The two models share no fold with queries of this part.")
 
 
 class QueriesController(PageController):
-    """Compares two models A and B, and feeds the panels of the page.
+    """Compares two models A and B query by query, and shows them in the panels of the Queries page.
 
     A is the shown run of the window, and B another run or the best single feature.
 
@@ -292,9 +292,11 @@ class QueriesController(PageController):
     def select_for_listed(self) -> None:
         """Select features for the listed queries alone, and for the others of their fold alone.
 
-        The two paths are computed in the background and then shown in a dialog.
-        Queries of several folds give an error, as the fold has the data to
-        select on.
+        The two paths of features are computed in the
+        background and then shown in a dialog. If the listed
+        queries are of several folds, the user gets an
+        error, as the features are selected on the data of
+        one fold.
         """
         listed = self.list.listed()
         folds = {query.fold for query in listed}
@@ -346,7 +348,7 @@ class QueriesController(PageController):
         }
 
     def _show_paths(self, sizes: tuple[int, int], paths: QueryPaths) -> None:
-        """Show two paths in a dialog.
+        """Show two paths of selected features in a dialog.
 
         ``sizes`` are the numbers of listed and of other queries.
         """
@@ -435,7 +437,7 @@ class QueriesController(PageController):
         )
 
     def _show_what_is_missing(self, reason: str) -> None:
-        """Show a reason instead of empty panels, and a button to the page that helps.
+        """Show why nothing is compared instead of empty panels, and a button to the page that helps.
 
         The panels stay for the reasons "" and `NOT_WHOLE`: the study has the run,
         but none of its models.
@@ -475,7 +477,8 @@ class QueriesController(PageController):
     def _why_nothing(self, a: RunRecord | None) -> str:
         """Return the reason why there is nothing to compare.
 
-        It is "" if there is something.
+        ``a`` is run A, or None without runs. The reason is
+        "" if models can be compared.
         """
         if a is None:
             return self._absence.text_without_results(_NO_RUN_TEXT)
@@ -484,9 +487,10 @@ class QueriesController(PageController):
         return "" if self._models(a) else NOT_WHOLE
 
     def _models(self, record: RunRecord) -> ChosenModels:
-        """Return the models of a run.
+        """Return the models of a run, by the number of the fold.
 
-        Those of the shown run are the models that the user has chosen.
+        For the shown run, these are the models that the
+        user has chosen.
         """
         choice = self._session.choice if record is self._runs.shown else None
         return chosen_models(record, self._measured.view(record), choice)
@@ -494,8 +498,9 @@ class QueriesController(PageController):
     def _request(self, a: RunRecord, b: RunRecord | None) -> QueryRequest | None:
         """Return the request to compare A and B on shared folds and the chosen part.
 
-        Without a run B, A is compared with the best single feature of each
-        fold. It is None without data.
+        Without a run B, A is compared with the best single
+        feature of each fold. The result is None without
+        data.
         """
         session = self._session
         dataset = self._session.dataset
@@ -535,7 +540,8 @@ class QueriesController(PageController):
     def _model_numbers(self, record: RunRecord) -> tuple[tuple[int, int, int], ...]:
         """Return the numbers that identify the model of each fold of a run.
 
-        They are the fold, the position of the parameters, and the step.
+        The numbers are the fold, the position of the
+        combination of parameters, and the step.
         """
         models = chosen_models(record, self._measured.view(record))
         return tuple(
@@ -576,9 +582,10 @@ class QueriesController(PageController):
 
     @Slot(int)
     def _on_picked(self, position: int) -> None:
-        """Show a query that the user picked.
+        """Show the documents of a query that the user picked, by its position in the comparison.
 
-        It is shown again when other models are compared.
+        The query is shown again when other models are
+        compared.
         """
         if self._shown is not None:
             query = self.queries[position]

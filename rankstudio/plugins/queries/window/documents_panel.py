@@ -121,14 +121,15 @@ class DocumentsPanel(Panel):
     def show_query(
         self, row: ComparedQuery, ranked_query: RankedQuery, measure: str
     ) -> None:
-        """Show a query.
+        """Show the documents of a query.
 
         Parameters
         ----------
         row : ComparedQuery
             The query with the measures of both models.
         ranked_query : RankedQuery
-            Its documents, with ranks, scores and contributions of the features.
+            The documents of the query, with ranks, scores
+            and contributions of the features.
         measure : str
             Name of the measure.
         """
@@ -276,10 +277,10 @@ class DocumentsPanel(Panel):
     def _paint_parts(
         self, painter: QPainter, cell: QRect, colors: Colors, row: DocumentRow
     ) -> None:
-        """Draw the parts of a bar one after the other.
+        """Draw the contributions to a document's score as parts of a bar, one after the other.
 
-        ``cell`` is the rectangle of the table's cell. The bar of the largest
-        sum is as long as it.
+        ``cell`` is the rectangle of the table's cell. The
+        bar of the largest sum is as long as this rectangle.
         """
         if not self._largest_sum:
             return
@@ -297,10 +298,12 @@ class DocumentsPanel(Panel):
 
     @Slot()
     def _show_sentence(self) -> None:
-        """Explain in a sentence why A ranks one of two documents above the other.
+        """Explain in a sentence why model A ranks one of two documents above the other.
 
-        These are the first two selected documents, the selected one and the
-        next, or the first two of all.
+        The two documents are the first two that the user
+        has selected. If one document is selected, they are
+        this one and the next; if none is, they are the
+        first two of all.
         """
         query = self._query
         if query is None:
@@ -354,7 +357,7 @@ def _paint_label(
 def _paint_move(
     painter: QPainter, cell: QRect, colors: Colors, row: DocumentRow
 ) -> None:
-    """Draw the rank in B and an arrow, upwards if it is higher than in A.
+    """Draw a document's rank by B and an arrow, upwards if B ranks the document higher than A does.
 
     Equal ranks get a dot. The color says whether the move improves B's ranking.
     """
@@ -431,7 +434,7 @@ class FeatureLegend(Legend):
         )
 
     def set_names(self, title: str, names: Sequence[str], about: str = "") -> None:
-        """Show features in the order of their colors.
+        """Show the names of features in the order of their colors, with a title.
 
         ``about`` is the first line of the tooltip.
         """
@@ -442,8 +445,9 @@ class FeatureLegend(Legend):
         return _feature_color(colors, position)
 
     def max_entry_width(self, line_width: float) -> float:
-        """Return a width at which long names share a line.
+        """Return the width to which a name is cut, so that several long names share a line.
 
-        The tooltip has the whole names.
+        ``line_width`` is that of a line in pixels. The
+        tooltip has the whole names.
         """
         return max(_MIN_NAME_WIDTH, line_width / _NAMES_PER_LINE - BETWEEN)

@@ -50,7 +50,7 @@ class Legend(QWidget):
         return self._names
 
     def _show(self, title: str, names: Sequence[str], about: str = "") -> None:
-        """Show a title and names.
+        """Show other names in the legend, with a title.
 
         ``about`` is the first line of the tooltip, by default the title.
         """
@@ -133,7 +133,7 @@ class Legend(QWidget):
     def boxes(self, width: int) -> list[QRectF]:
         """Return the boxes of the title, if there is one, and of the names, for a legend ``width``.
 
-        They follow each other in lines of text.
+        The boxes follow each other in lines of text.
         """
         metrics = QFontMetricsF(font(SMALL))
         line_width = float(width - 2 * self.pad)  # `pad`: pixels free at both sides
@@ -159,7 +159,7 @@ class Legend(QWidget):
         ]
 
     def _texts(self) -> tuple[str, ...]:
-        """Return the title, if there is one, and the names.
+        """Return the texts of the legend: the title, if there is one, and the names.
 
         The result is () without names.
         """

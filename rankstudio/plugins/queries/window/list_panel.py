@@ -170,7 +170,7 @@ class QueryListPanel(Panel):
         self.table.set_rows(())
 
     def brush(self, positions: tuple[int, ...]) -> None:
-        """List only some queries, and of these only the ones that pass the other filters.
+        """List only the queries at some positions of the comparison that also pass the other filters.
 
         Without positions, all queries are listed, whichever model is better.
         """
@@ -199,7 +199,7 @@ class QueryListPanel(Panel):
     def select(self, position: int) -> None:
         """Mark a query, by its position in the comparison, without a signal.
 
-        Reset all filters if it is not listed.
+        Reset all filters if the query is not listed.
         """
         if self._comparison is None:
             return
@@ -240,7 +240,7 @@ class QueryListPanel(Panel):
     def _offer_winners(self, comparison: QueryComparison) -> None:
         """Offer the filters by the better model, with their numbers of queries.
 
-        The chosen one stays.
+        The chosen filter stays.
         """
         chosen = self.winner.currentIndex()  # -1 without options
         counts = comparison.counts
@@ -357,7 +357,7 @@ class QueryListPanel(Panel):
         *,
         sign: float,
     ) -> QRect:
-        """Draw the difference as a bar, if it is defined and the cell is wide enough.
+        """Draw a query's difference B - A as a bar, if it is defined and the cell is wide enough.
 
         ``cell`` is the rectangle of the cell in pixels, and ``sign`` is -1 if
         lower measures are better. The rectangle for the number, which is drawn

@@ -113,7 +113,8 @@ def run_label(record: RunRecord) -> str:
 def single_label(record: RunRecord) -> str:
     """Return a name for the best single feature of each fold of a run, as model B.
 
-    It has the feature's name if that is the same in all folds.
+    The name of the model has the feature's name if all
+    folds have the same best feature.
     """
     # the baseline of a fold is its best single feature
     names = {result.baseline.name for result in record.folds.values()}
@@ -192,7 +193,7 @@ class ModelBar(QWidget):
             box.blockSignals(False)
 
     def set_parts(self, parts: Sequence[tuple[str, str]]) -> None:
-        """Offer parts, as pairs of a key such as "test" and a text.
+        """Offer parts of the data, as pairs of a key such as "test" and a text.
 
         The chosen part stays chosen if offered, unless :meth:`forget_part` was
         called.
@@ -241,9 +242,11 @@ class ModelBar(QWidget):
 
 
 def _offer_options(choice: Segmented, options: Sequence[tuple[str, str]]) -> None:
-    """Offer values, as pairs of a key and a text, keeping the current one.
+    """Offer values in a control, as pairs of a key and a text, keeping the current one.
 
-    Equal values are not set again, to keep the keyboard focus.
+    ``choice`` is the control, and ``options`` the pairs.
+    Equal values are not set again, to keep the keyboard
+    focus.
     """
     if choice.options() != list(options):
         current = choice.value()
@@ -254,7 +257,7 @@ def _offer_options(choice: Segmented, options: Sequence[tuple[str, str]]) -> Non
 class EmptyPage(QFrame):
     """A message that data or runs are missing, with a button to the page that adds them.
 
-    It is hidden if nothing is missing.
+    The message is hidden if nothing is missing.
 
     Attributes
     ----------
@@ -283,7 +286,7 @@ class EmptyPage(QFrame):
         self.hide()
 
     def show_missing(self, reason: str, page: str) -> None:
-        """Show a reason, and a button to a page unless ``page`` is "".
+        """Show the reason why something is missing, and a button to a page unless ``page`` is "".
 
         Hide the message for the reason "".
         """

@@ -23,7 +23,7 @@ class ModelLegend(Legend):
         super().__init__(theme, "query-legend", tr("Models and their colours"))
 
     def show_models(self, a: str, b: str) -> None:
-        """Show the names of A and B.
+        """Show the names of the models A and B.
 
         The legend is hidden if a name is empty.
         """

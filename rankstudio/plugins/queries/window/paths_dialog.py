@@ -77,7 +77,7 @@ def paths_rows(
 
 
 class QueryPathsDialog(QDialog):
-    """A table of two paths side by side, on a group of queries and on all other queries.
+    """A table of two paths of selected features: on a group of marked queries, and on all other queries.
 
     A feature is muted at a step if both paths contain it by this step.
 

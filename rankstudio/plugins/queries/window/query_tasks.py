@@ -124,7 +124,7 @@ class QueryTasks:
         marked: Sequence[int],
         parameters: Mapping[str, Any],
     ) -> QueryPaths:
-        """Return the paths of greedy RankRLS on marked queries of a fold, and on its others.
+        """Return the features that greedy RankRLS selects on marked queries of a fold, and on its others.
 
         ``marked`` has positions of queries in the part, and ``parameters`` are
         those of greedy RankRLS.

@@ -27,7 +27,7 @@ number = partial(significant, digits=3)
 def decimals(values: Sequence[float]) -> int:
     """Return the number of decimals that show three significant digits of the range of some values.
 
-    It is at most 8, and 3 if all values are equal.
+    The number is at most 8, and 3 if all values are equal.
     """
     span = max(values, default=0.0) - min(values, default=0.0)
     return min(8, max(0, 2 - floor(log10(span)))) if span > 0 else 3
@@ -36,8 +36,9 @@ def decimals(values: Sequence[float]) -> int:
 def comparison_sentence(comparison: QueryComparison) -> str:
     """Return the sentence on how two models compare over all queries.
 
-    It is "" without queries. Few queries are not tested; otherwise the
-    difference is significant if its interval does not contain 0.
+    The sentence is "" without queries. Few queries are not
+    tested; otherwise the difference is significant if its
+    interval does not contain 0.
     """
     if not comparison.queries:
         return ""

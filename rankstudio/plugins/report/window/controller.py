@@ -142,9 +142,10 @@ class ReportController(PageController):
             self._show()
 
     def _key(self) -> Key:
-        """Return the state on which the report depends: with another one it is made again.
+        """Return the state on which the report depends: if the state changes, the report is made again.
 
-        It has the seals, the study, a number that grows with each stored run,
+        The state has the seals, the study, a
+        number that grows with each stored run,
         and the state of each run.
         """
         request = self.request()
@@ -166,7 +167,7 @@ class ReportController(PageController):
     def _cover(self) -> None:
         """Clear the report when seals change, until a report with the new seals is made.
 
-        So no sealed number is visible meanwhile.
+        Thereby no sealed number is visible meanwhile.
         """
         if self._seal_marks != self._session.seal_marks:
             self._seal_marks = self._session.seal_marks
@@ -299,7 +300,8 @@ class ReportController(PageController):
     def _show(self) -> None:
         """Show the report if its page is visible, and whether it leaves out sealed measures.
 
-        Otherwise it is shown when the page appears.
+        If the page is hidden, the report is
+        shown when the page appears.
         """
         report = self.report
         self._unseen = not self.preview.isVisible()
@@ -355,7 +357,7 @@ class ReportController(PageController):
 
     @Slot()
     def _write(self) -> None:
-        """Store unwritten settings in the study.
+        """Store settings of the report that are not yet stored in the study.
 
         Without a study, the settings wait for the study of the next run.
         """

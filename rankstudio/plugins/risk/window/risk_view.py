@@ -156,7 +156,7 @@ def _risk_column(
     *,
     is_muted: bool = False,
 ) -> Column:
-    """Return a column of the table with one number of the risk against the reference.
+    """Return a column of the table of runs, with one number of the risk against the reference.
 
     ``key`` is the name of the number in the risk, and ``text`` is how it is
     written: a format or a function.

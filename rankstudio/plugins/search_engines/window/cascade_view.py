@@ -147,10 +147,10 @@ class CascadeView(ContributedView):
     def computation_of(
         self, record: RunRecord | None, measure: str
     ) -> Computation | None:
-        """Return the computation of a run's cascades, or None if it cannot have any.
+        """Return the computation of a run's cascades, or None if the run cannot have cascades.
 
-        The computation shows them when it is finished; without one, the view
-        says why.
+        The computation shows the cascades when it is finished. Without a
+        computation, the view says why.
         """
         # Cascades need a finished run with costs; a worker computes them.
         result = record.result if record is not None else None
@@ -203,7 +203,7 @@ class CascadeView(ContributedView):
 
     @Slot()
     def _choose(self) -> None:
-        """Show table and plot with the best cascade within the budget marked.
+        """Show table and plot of cascades, with the best cascade within the budget marked.
 
         The budget is in milliseconds per query.
         """
