@@ -304,7 +304,8 @@ class MainWindow(QMainWindow):
     def _connect_page(self, page: Page) -> None:
         """Connect the messages and requests of a page.
 
-        Warn of parts of plug-ins that could not be made.
+        Also warn the user of columns and views of plug-ins that could not be
+        made for the page.
         """
         page.failed.connect(self.say_error)
         page.said.connect(self.status.say)
@@ -404,7 +405,7 @@ class MainWindow(QMainWindow):
 
     @Slot(object)
     def _show_data(self, dataset: FoldedDataset) -> None:
-        """Show that data were opened: their runs, and runs that wait for them, which can be started.
+        """Show that a dataset was opened: list its runs, and let runs start that wait for it.
 
         Notices on earlier data are closed.
         """

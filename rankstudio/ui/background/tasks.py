@@ -50,7 +50,8 @@ class PathWanted:
     plan : Plan
     fold : Fold
     values : tuple
-        Values of the path on the plan's axes.
+        The combination of parameters: a value for each parameter of which the
+        plan tries several values.
     """
 
     plan: Plan
@@ -84,8 +85,9 @@ def load(
     def work(cancelled: CancelFlag) -> Iterator[float | FoldedDataset]:
         """Open the data: yield the shares that are read, then the dataset.
 
-        `path`, `plan`, `names` and `recorded` are parameters of the function.
-        Data that differ from `recorded` raise an error.
+        What is opened, and how, are parameters of the enclosing function.
+        ``cancelled`` returns whether to stop. Data that differ from the record
+        given there raise an error.
         """
         for message in _with_progress(
             lambda report: _open_dataset(str(path), plan, names, report, cancelled)
@@ -113,8 +115,9 @@ def _open_dataset(
 ) -> FoldedDataset:
     """Open a dataset, divide it into folds as the plan says, and add the user's notes on its features.
 
-    ``progress`` is called with what is read and the total; ``names`` is the
-    folder of the notes.
+    ``progress`` is called with the amount that is read and the total amount.
+    ``names`` is the folder of the notes, None for no notes. ``cancelled``
+    returns whether to stop reading, by an error.
     """
     from rankstudio.engine.data.feature_names import (  # noqa: PLC0415 - on the worker only
         FeatureNotes,
@@ -210,6 +213,9 @@ class FoldCache:
     ) -> LivePath:
         """Return the whole requested path, with its best step.
 
+        A path has the models of one fold and one combination of parameters, one
+        model for each step. ``request`` says which path it is.
+
         Raises
         ------
         Cancelled
@@ -271,7 +277,8 @@ class FoldCache:
     def test(self, plan: Plan, fold: Fold, step: Step) -> dict[str, float]:
         """Return the measures of a model on the test part of a fold, by name.
 
-        The model is a step of a path that was computed by ``plan``.
+        The model is ``step``, one step of a path that ``plan`` computed on the
+        fold ``fold``.
         """
         return self.prepared(plan, fold).evaluate(step, "test")
 

@@ -47,7 +47,7 @@ _VISIBLE_DATA_ROWS = 4  # of the lists of data and of labels
 
 @dataclass(frozen=True)
 class Offer:
-    """An entry of a list or a choice of the dialog.
+    """A method, ranker, dataset or label that the user can tick or choose in a dialog.
 
     Attributes
     ----------
@@ -88,6 +88,7 @@ class ComparisonDialog(QDialog):
     ----------
     theme : Theme
     offers : Offers
+        Methods, rankers, data and labels that can be chosen.
     pipelines : Pipelines
         Makes the pipelines, and knows the runs.
     file : str
@@ -309,7 +310,7 @@ class ComparisonDialog(QDialog):
         self._update()
 
     def _new_plans(self) -> list[Plan]:
-        """Return the plans of the ticked methods, each with the chosen ranker, without those in the list.
+        """Return the plans of the ticked methods, each with the chosen ranker, without plans in the list.
 
         A method that does not fit the ranker or the settings of the Select page
         is left out, and the reason is shown.
@@ -513,9 +514,10 @@ def _columns(
 ) -> list[Column]:
     """Return the columns of the list of pipelines.
 
-    ``is_ticked`` returns whether a pipeline is ticked. Data have a column only
-    if several datasets are ticked (``several_data``), and labels only if labels
-    of several judges are (``several_labels``).
+    Each row of the list is a pipeline: a method of selection with a ranker, on
+    one dataset. ``is_ticked`` returns whether a pipeline is ticked. Data have a
+    column only if several datasets are ticked (``several_data``), and labels
+    only if labels of several judges are (``several_labels``).
     """
     data = Column(
         "data",
@@ -568,7 +570,7 @@ _RUN_STATE_TEXTS = {
 def _state_text(row: Pipeline) -> str:
     """Return the state of a pipeline's run as a text.
 
-    A state that is not in ``_RUN_STATE_TEXTS``, such as failed, is described as
+    The text is "finished", "running" and so on. A failed run counts as
     interrupted.
     """
     if row.state is None:

@@ -50,7 +50,8 @@ class ComparisonRuns(Controller):
         Contains the paths of recently opened data.
     theme : Theme
     choose_data : callable
-        Asks for data, over a widget; returns their paths and why others are no data.
+        Called with a widget, over which it asks the user for data. Returns the
+        paths of the data, and why other chosen paths are no data.
     parent : QWidget
         Window over which the dialog opens.
     """
@@ -183,7 +184,8 @@ class ComparisonRuns(Controller):
     def _key_of_open_data(self) -> tuple[object, ...]:
         """Return the open data and how they are read, to compare them with those of a plan.
 
-        Return () if they are not read as the form's plan says by now; () equals no key.
+        Return () if the open data are no longer read as the form's plan says;
+        no plan has the key ().
         """
         plan = self._models.session.plan
         return (
@@ -201,11 +203,11 @@ class ComparisonRuns(Controller):
         group = self._waiting_groups.popleft()
 
         def queue(dataset: FoldedDataset) -> None:
-            """Queue the plans of ``group``, of the method, on their data, which are open now.
+            """Queue the plans of one group on the dataset that has just been opened for them.
 
-            An interrupted run of a study has a record of its data only. If
-            these are its data, the run gets the open dataset, so that it is
-            resumed.
+            The group is known to the enclosing method. An interrupted run of a
+            study only has a record of its data. If ``dataset`` has these data,
+            the run gets the dataset and is resumed.
             """
             # `usual` takes over the convention of the data, and a selection of
             # models that is possible on them.
@@ -283,7 +285,8 @@ class ComparisonRuns(Controller):
     def _labels(self, are_all_chosen: bool) -> tuple[Offer, ...]:
         """Return the label columns of the open data, if several judges have labeled them.
 
-        The one in use is ticked, or with ``are_all_chosen`` all of them.
+        The label column in use is ticked; with ``are_all_chosen``, all are
+        ticked. Without several judges, the result is empty.
         """
         dataset = self._models.session.dataset
         columns = DataColumns.of(self._models.session.plan.columns)
@@ -325,18 +328,20 @@ class ComparisonRuns(Controller):
 
 
 def _data_sources(folder: Path, names: Sequence[str]) -> list[str]:
-    """Return the paths of a plan's data beside its file.
+    """Return the paths of a plan's data: ``names`` looked up in ``folder``, which has the plan's file.
 
-    A name without a path there is returned as it is.
+    A name that the folder does not contain is returned as it is.
     """
     paths = {name: str((folder / name).absolute()) for name in names}
     return [path if is_there(Path(path)) else name for name, path in paths.items()]
 
 
 def _offer(source: str, is_known: bool, is_chosen: bool) -> Offer:
-    """Return the entry of data, disabled if they are neither known nor on the disk.
+    """Return the dialog's entry for the dataset at a path, disabled if it cannot be opened.
 
-    The sample and the open data are known, even if there is no such path.
+    It can be opened if the path ``source`` exists, or if ``is_known``: the
+    sample and the open data are known without a path. ``is_chosen`` tells
+    whether the entry is ticked.
     """
     is_available = is_known or is_there(Path(source))
     hint = (

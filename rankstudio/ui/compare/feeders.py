@@ -57,6 +57,8 @@ class ComparisonScope:
     Attributes
     ----------
     session, runs, measured, marks
+        The session, all runs, the runs as they are measured now, and the ticks
+        of the runs.
     worker : Worker
         Computes the contents of the views.
     """
@@ -151,7 +153,7 @@ class ComparisonScope:
     def members(self, group: RunGroup | None) -> dict[int, RunResult]:
         """Return the results of the finished ticked runs that belong to a group, by their numbers.
 
-        There are none without a group.
+        Without a group (None), the result is {}.
         """
         keys = group.measured if group is not None else ()
         return {key: run for key, run in self.finished().items() if key in keys}
@@ -164,7 +166,7 @@ class ComparisonScope:
         """Return the number of the run with which a group is compared.
 
         This is the reference that the user has chosen if it is in the group,
-        and the best run otherwise. A group that is not ranked has none.
+        and the best run otherwise. Return None for a group that is not ranked.
         """
         runs = self.members(group)
         if group is None or not group.is_ranked:
@@ -260,7 +262,7 @@ class PairedTests(Controller):
         return is_tested and all(row.role != "waiting" for row in self.rows)
 
     def _key(self) -> Key | None:
-        """Return all that decides which test is next.
+        """Return all that decides which paired test is computed next; None if no test can be.
 
         `OnDemand` calls `_next_test` whenever this value has changed. The
         identity of a result changes when its run is measured anew. The number
@@ -323,8 +325,10 @@ class PairedTests(Controller):
     def _pair(self, key: int, reference: int, runs: Mapping[int, RunResult]) -> Pair:
         """Return the key under which the test of a run against a reference is stored.
 
-        It contains how both runs are measured: the measure, whether that
-        measure chose their models, their conventions, and the part of the data.
+        ``key`` and ``reference`` are the numbers of the two runs in ``runs``.
+        The returned key contains how both are measured: the measure, whether
+        that measure chose their models, their conventions, and the part of the
+        data.
         """
         session = self._session
         measurement = session.measure, session.chooses, runs[reference].plan.convention
@@ -744,7 +748,7 @@ class ViewFeeder(Controller):
     def _show_published(self) -> None:
         """Show the shown group beside published values, without runs on sealed data.
 
-        If there are none, show the reason.
+        If there are no published values, show the reason.
         """
         # Published values are compared with what a run measured itself, by
         # its own convention, which is what `own_results` returns.

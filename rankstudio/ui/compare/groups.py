@@ -27,7 +27,7 @@ class RunGroup:
     data : str
         Name of the dataset.
     extent : str
-        "5 folds, 784 queries".
+        Text on the size of the data: "5 folds, 784 queries".
     keys : tuple of int
         Numbers of all runs of the group.
     measured : tuple of int

@@ -107,7 +107,7 @@ def _caption(
 
 
 def _convention_columns(name: str, current: str) -> list[Column]:
-    """Return the columns: the run, its method, and the measure by each convention.
+    """Return the columns: the run, the run's method, and a measure by each evaluation convention.
 
     ``name`` is that of the measure, and ``current`` the key of the convention in use.
     """

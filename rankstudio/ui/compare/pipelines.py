@@ -212,7 +212,8 @@ class Pipelines:
     def _with_label(self, plan: Plan, label: str) -> Plan:
         """Return a plan on the open data with a judge's label.
 
-        Return the plan as it is for the label "".
+        ``label`` is the column of the judge's labels. For the label "", the
+        plan is returned as it is.
         """
         form = self._session.plan
         if not label:
@@ -249,7 +250,7 @@ class Pipelines:
         )
 
     def _row(self, plan: Plan, position: int) -> Pipeline:
-        """Return a plan with its run, and the measured or estimated duration.
+        """Return the pipeline of a plan, with the plan's run and the measured or estimated duration.
 
         ``position`` is that of the pipeline in the list. Of an interrupted run,
         only the time of the rest is estimated.
@@ -310,7 +311,7 @@ class Pipelines:
     def _fits(self, record: RunRecord) -> bool:
         """Return whether a run is finished and comparable with a run of the session's plan.
 
-        It has the same data, folds and measure then.
+        Comparable runs have the same data, folds and measure.
         """
         form = self._session.plan
         plan = record.plan
@@ -353,7 +354,8 @@ class Pipelines:
     def _at(self, plan: Plan, source: str) -> Plan:
         """Return a plan on the data of a path, without settings that refer to features, folds or labels.
 
-        A plan that is on these data already is returned as it is.
+        ``source`` is the path. A plan that is on these data already is returned
+        as it is.
         """
         if plan.data == source:
             return plan

@@ -77,7 +77,7 @@ class RunRow:
         compare runs.
     plan : Plan
     data : str
-        "MQ2008 · 5 folds".
+        Name and extent of the data: "MQ2008 · 5 folds".
     state : str
         Value of a `RunState`.
     progress : float
@@ -140,6 +140,7 @@ class RunRow:
     def mean(self, name: str) -> float | None:
         """Return the mean of a measure.
 
+        The mean is that over the folds, and ``name`` is that of the measure.
         Return None for a run that is not finished or not measured.
         """
         return self.summary.means.get(name) if self.has_numbers else None
@@ -201,8 +202,9 @@ def _run_notes(
 ) -> Iterator[str]:
     """Yield warnings on the results of a run, as sentences.
 
-    They are the notes of the method, notes on folds, and one on queries with
-    fewer documents than the cut-off of a measure.
+    They are the notes of the method, notes on ``folds``, the finished folds of
+    the run, and one on queries with fewer documents than the cut-off of a
+    measure of ``plan``.
     """
     yield from (note.what for note in (*record.notes, *fold_notes(plan, folds)))
     short = short_query_note(record.dataset.query_sizes, plan.convention, plan.measures)
@@ -449,7 +451,8 @@ class RunsPanel(Panel):
     def comparison_of(self, key: int) -> ComparedRun | None:
         """Return the comparison of a run with the reference of its group.
 
-        Return None without one.
+        ``key`` is the number of the run. Return None for a run without a
+        comparison.
         """
         return self._compared.get(key)
 
@@ -474,7 +477,7 @@ class RunsPanel(Panel):
 
     @Slot(int)
     def reveal(self, key: int) -> None:
-        """Scroll to a run as soon as it is listed.
+        """Scroll to a run, by its number ``key``, as soon as the run is listed.
 
         The highlighted run stays highlighted.
         """
@@ -646,7 +649,8 @@ class RunsPanel(Panel):
     def _scale_of(self, group: RunGroup) -> dict[int, Scale]:
         """Return the common scale of the differences of a group, for each of its runs.
 
-        Return {} without tests.
+        The result has the range of the differences by the number of the run; it
+        is {} without tests.
         """
         # `paired_test` is the paired test of a run, or None.
         tests = [
@@ -931,7 +935,7 @@ class RunsPanel(Panel):
 def _link_to_every_fold(group: RunGroup) -> tuple[str, str]:
     """Return the text and the tooltip of the link that runs a group's plans on all folds.
 
-    Both are "" for no link.
+    A group whose runs are on all folds needs no link: then both are "".
     """
     # `partial` are the runs on some folds whose plan has no run on all folds.
     if not group.partial:
@@ -1244,7 +1248,7 @@ STATUS = Column(
 
 
 def ordered(rows: Sequence[RunRow], text: str, by_method: bool) -> list[RunRow]:
-    """Return the rows that contain all words of a text, in upper or lower case.
+    """Return the rows that contain all words of the filter's text, in upper or lower case.
 
     `by_method` puts the rows of each method together; the methods are then in
     the order of their first rows.

@@ -32,7 +32,8 @@ RUN_DOT = Column("dot", "", kind="dot", value=lambda row: Dot(row.key - 1), widt
 class View(QWidget):
     """Base of the views of the Results panel.
 
-    A view has its own caption and tools in the panel's header.
+    A view is one way to show the results of runs, such as a table of folds. It
+    has its own caption and tools in the panel's header.
 
     Parameters
     ----------
@@ -46,7 +47,8 @@ class View(QWidget):
         Widgets in the panel's header while the view is shown.
     body : QVBoxLayout
     hint : Notice
-        Note on what the view could show if the data had other parts.
+        Note on what the view could show if the data had other parts, such as a
+        validation part.
     """
 
     captioned = Signal()
@@ -124,7 +126,7 @@ class View(QWidget):
 
 
 class ContributedView(View):
-    """Base of a plug-in's view of the shown run.
+    """Base of a plug-in's view of the shown run, in the panel of results.
 
     The view is a part of its tab while it suits the run.
     """
@@ -138,7 +140,8 @@ class ContributedView(View):
     ) -> Computation | None:
         """Show the contents for the shown run at once and return None, or return their computation.
 
-        ``measure`` is the name of the measure in use.
+        ``record`` is the shown run, None without one, and ``measure`` is the
+        name of the measure in use.
         """
         raise NotImplementedError
 
@@ -164,9 +167,10 @@ class ComparedRuns:
 
 
 class ContributedComparison(View):
-    """Base of a plug-in's view of the ticked runs of the shown group.
+    """Base of a plug-in's view of the ticked runs, in the panel of results.
 
-    The view is a part of its tab while it suits these runs.
+    The runs are those of the shown group of comparable runs. The view is a part
+    of its tab while it suits these runs.
 
     Attributes
     ----------

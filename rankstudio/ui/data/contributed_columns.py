@@ -65,7 +65,7 @@ class ContributedColumn(QObject):
     def values(self) -> Mapping[int, FeatureValue]:
         """Return the values for the shown fold by the ids of the features.
 
-        Return {} until they are computed.
+        Return {} until the values are computed.
         """
         return self._values if self._values_key == self._key() else {}
 
@@ -80,8 +80,9 @@ class ContributedColumn(QObject):
     def _key(self) -> Key | None:
         """Return the key of the values: dataset, number of the shown fold, and convention.
 
-        The values are computed anew when it has changed. Return None if they
-        cannot be computed on the shown fold, or if all folds are shown.
+        The values are computed anew when the key has changed. Return None if
+        the values cannot be computed on the shown fold, or if all folds are
+        shown.
         """
         fold = self._session.shown_fold
         if fold is None or not self._session.has_documents:

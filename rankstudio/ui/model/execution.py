@@ -24,7 +24,7 @@ _SCHEDULER_KEY = "run/scheduler"
 
 
 class ExecutionBackend(QObject):
-    """Remembers the chosen execution backend. All backends compute the same numbers, bit for bit.
+    """Remembers the chosen execution backend: the window's own thread, processes or a cluster.
 
     Parameters
     ----------

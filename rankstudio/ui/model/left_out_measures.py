@@ -68,7 +68,9 @@ class LeftOutMeasures(QObject):
     Parameters
     ----------
     session, runs, measured, current
-        Determine which paths are shown, and by which measure.
+        Models of the window: the session, the runs, the runs as they are
+        measured now, and the current model. They determine which paths are
+        shown, and by which measure.
     worker : Worker
         Measures step by step; other tasks may come between two steps.
     fold_cache : FoldCache
@@ -167,7 +169,7 @@ class LeftOutMeasures(QObject):
     def share(self) -> float | None:
         """Share of the shown paths' steps that is measured.
 
-        The share is None while nothing is being measured.
+        The share, 0 to 1, is None while nothing is being measured.
         """
         if self._working is None:
             return None

@@ -52,9 +52,10 @@ class ListedRun:
 
     @classmethod
     def of(cls, record: RunRecord, result: RunResult) -> ListedRun:
-        """Return a run as it is now.
+        """Return the listed run of a record, as the run is now.
 
-        ``result`` is the run's own result, or the same measured by other measures.
+        ``result`` is the result of the run, by the run's own measures or by
+        others.
         """
         # `stored` is the run's key in its study; `recorded` the record of its data.
         return cls(
@@ -113,7 +114,8 @@ def request_of(models: Models, settings: ReportSettings) -> ReportRequest:
 def source_of(request: ReportRequest) -> ReportSource:
     """Collect the runs that a report and its figures are made of, with a title and the settings.
 
-    Called on the worker, as it reads the study from the disk.
+    The runs are those of ``request``. Called on the worker, as this reads the
+    study from the disk.
     """
     from rankstudio.engine.analysis.reported_runs import ReportSource  # noqa: PLC0415 - on the worker only
 

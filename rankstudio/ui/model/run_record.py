@@ -92,7 +92,7 @@ class RunRecord:
     Attributes
     ----------
     key : int
-        Its number among the runs of this window, from 1.
+        Number of the run among the runs of this window, from 1.
     plan : Plan
     dataset : FoldedDataset
     state : RunState
@@ -217,7 +217,7 @@ class RunRecord:
         self.growing.clear()
 
     def so_far(self, fold: int, combination: int) -> PathResult | None:
-        """Return the steps of an unfinished path so far as a path; None before the first step.
+        """Return the finished steps of an unfinished path, as a path; None before the first step.
 
         ``fold`` is the number of the fold, and ``combination`` the position of
         the combination of parameters in the plan.

@@ -31,7 +31,8 @@ def as_choice(model: SelectedModel | None) -> Choice:
 def model_words(plan: Plan, choice: Choice, other: Choice = NOTHING_CHOSEN) -> str:
     """Return the name of the model of a choice, which tells it apart from the choice ``other``.
 
-    It is "k = 7", or "λ = 2³, k = 7" if ``other`` has another λ.
+    The name is "k = 7", or "λ = 2³, k = 7" if the choice ``other`` has another
+    λ. Both choices are models of ``plan``.
     """
     # A choice has a value for each axis of its plan (a parameter with several
     # values), and an `x_value`: a number of features or a round.
@@ -151,7 +152,7 @@ class ChoiceChip(QObject):
     Attributes
     ----------
     wentBack : Signal()
-        The user took the model of the protocol again.
+        The user went back to the model that the run chose.
     """
 
     wentBack = Signal()
