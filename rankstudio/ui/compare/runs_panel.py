@@ -1051,7 +1051,9 @@ def measure_column(
 
 
 def chosen_on_column(name: str) -> Column:
-    """Return the column of the mean of a measure on the part of the data that selected the models.
+    """Return the column of a measure's mean on the part of the data that selected the models.
+
+    ``name`` is that of the measure. A cell has the mean over the folds.
 
     Cells of runs that are not finished are empty.
     """

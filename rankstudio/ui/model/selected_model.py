@@ -487,7 +487,9 @@ class CurrentModel(QObject):
     def _wanted_inspected_path(
         self, view: Shown, values: tuple[Any, ...]
     ) -> PathWanted | None:
-        """Return a request for the path at inspected values.
+        """Return a request for the path that an inspected model lies on.
+
+        The model's combination of parameters is ``values``.
 
         Return None if the run has this path, or the path is impossible.
         """

@@ -210,6 +210,7 @@ def draw_axes(
     axes : Axes
     painter : QPainter
     frame : Frame
+        The map from values to pixels, with the plot area.
     colors : Colors
     reserved_width : float
         Width of the text at the right of the title, in pixels.
@@ -336,7 +337,8 @@ def _draw_placeholder(
 ) -> None:
     """Write the text of an empty plot in its middle.
 
-    It is wrapped to lines. If these are too high together, a single line is written.
+    ``placeholder`` is the text, which is wrapped to lines. If the lines are too
+    high together, a single line is written.
     """
     painter.setFont(font(SMALL))
     painter.setPen(colors.q("muted"))

@@ -51,7 +51,7 @@ class Density:
     Attributes
     ----------
     label : str
-        "not relevant".
+        Name of the relevance class: "not relevant".
     xs, ys : ndarray of shape (N,)
         Values, ascending, and the densities at these values.
     zeros : float
@@ -75,7 +75,7 @@ class DensityPlot(Plot):
     ----------
     theme : Theme
     x_label : str
-        What the axes measure.
+        Name of the feature's values, the quantity of the x axis.
     """
 
     def __init__(
@@ -119,8 +119,8 @@ class DensityPlot(Plot):
     def _legend_height(self, size: QSizeF) -> float:
         """Return the height of the legend in pixels, in a drawing of ``size``.
 
-        Return 0 if it would leave the curves too little height; it is not drawn
-        then.
+        Return 0 if the legend would leave the curves too little height; the
+        legend is not drawn then.
         """
         area = super().frame_for(size).area
         _, _, n_lines = self.legend_spots(area.size())
@@ -167,9 +167,10 @@ class DensityPlot(Plot):
         return not any(d.xs.size for d in self.densities)
 
     def summary(self) -> str:
-        """Return in words where each relevance class has most of its values, and how many of them are 0.
+        """Return in words where each relevance class has most of its values, and which share of them is 0.
 
-        The latter is said of classes whose zeros have a bar of their own.
+        The share of zeros is said of classes whose zeros have a bar of their
+        own.
         """
         drawn = [d for d in self.densities if d.xs.size]
         peaks = [

@@ -57,9 +57,10 @@ class StepCurve:
     Attributes
     ----------
     key : int
-        Emitted when the curve is picked.
+        Key of the curve, which is emitted when the curve is picked.
     label : str
-        Written at the right end of the curve, unless its number is `BEHIND`.
+        Name at the right end of the curve; a curve with the number `BEHIND` has
+        no name there.
     x, y : ndarray of shape (K,)
     number : int
         Number of the color and dash, from 0; `BEHIND` for gray.
@@ -95,6 +96,7 @@ class StepCurvesPlot(Plot):
     ----------
     theme : Theme
     title, x_label : str
+        Names of the quantities of the y axis and of the x axis.
     limits : tuple of float, optional
         Range of the y axis; by default that of the curves.
 
@@ -262,7 +264,7 @@ class StepCurvesPlot(Plot):
         return describe([self.axes.title, *sentences])
 
     def hit_test(self, point: QPointF) -> Point | None:
-        """Return the nearest point to a pixel; None if all points are too far away.
+        """Return the nearest point to a pixel, a curve and a step; None if all points are too far away.
 
         Of equally near points, that of a named curve is preferred to that of a
         gray one.

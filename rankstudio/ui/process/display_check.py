@@ -86,7 +86,8 @@ def missing_libraries(*binaries: str) -> tuple[str, ...]:
 def _load_failures(binary: Path) -> list[str]:
     """Return the names of the system libraries whose absence prevents a binary from being loaded.
 
-    Return none for a binary that can be loaded, or that does not exist.
+    ``binary`` is the path of a library or plugin. Return [] for a binary that
+    can be loaded, or that does not exist.
     """
     error = _load_error(str(binary))
     if error is None or not binary.exists():
@@ -109,7 +110,8 @@ def _load_failures(binary: Path) -> list[str]:
 def _mentioned_libraries(binary: Path) -> set[str]:
     """Return the names of libraries that a binary mentions, also by way of Qt's own libraries.
 
-    Libraries of Qt that it mentions are read as well.
+    The binary is read as bytes. Libraries of Qt that the binary mentions are
+    read as well.
     """
     names: set[str] = set()
     waiting = [binary]  # binaries still to be read
@@ -170,7 +172,7 @@ def _platform_plugin(chosen: str) -> str:
 def _missing_libraries_sentence(missing: tuple[str, ...]) -> str:
     """Return a sentence on missing libraries, with a command that installs them.
 
-    The command installs those whose Debian package is known.
+    The command installs the libraries whose Debian package is known.
     """
     packages = sorted(
         {_debian_package(name) for name in missing if name in _LIBRARY_FILES}

@@ -31,10 +31,11 @@ from rankstudio.ui.widgets.layout import fill, named
 
 @dataclass(frozen=True)
 class CurvesOverGrid:
-    """Curves over the values of a parameter, instead of over k: each combination is a point of a curve.
+    """Curves over the values of a parameter with a grid, instead of over k, the number of features.
 
-    Each combination is a point of a curve; the combinations of a curve differ
-    only in their value on the axis.
+    Each combination of the parameters' values is a point of a curve. The
+    combinations of a curve differ only in their value on one axis. An axis is a
+    parameter of which the plan tries several values.
 
     Attributes
     ----------
@@ -83,7 +84,7 @@ class CurvesOverGrid:
 def curves_over_grid(
     axes: Sequence[Axis], combinations: Sequence[tuple[Any, ...]]
 ) -> CurvesOverGrid | None:
-    """Return curves over the first parameter with a grid of numbers of which several were tried.
+    """Return curves over the first parameter of which several numbers of a grid were tried.
 
     ``axes`` are the parameters of a plan that have several values, and each
     combination has one value for each axis. Return None without such a grid.
@@ -173,10 +174,10 @@ NO_MEASURES = tr("Run a method to see its validation measure at each step.")
 
 
 class CurvesPanel(Panel):
-    """Two linked plots, of the criterion and of the validation measure, with one curve per combination.
+    """Two linked plots, of the criterion and of the validation measure, over the number of features k.
 
-    The user inspects a model with a click on a point, and chooses it with a
-    double click.
+    Each combination of the parameters' values has a curve. The user inspects a
+    model with a click on a point, and chooses it with a double click.
 
     Attributes
     ----------
@@ -301,7 +302,7 @@ class CurvesPanel(Panel):
         selects: bool = False,
         measured: bool = False,
     ) -> None:
-        """Start anew: one empty curve per combination.
+        """Start anew: one empty curve for each combination of the parameters' values.
 
         Parameters
         ----------
@@ -418,7 +419,7 @@ class CurvesPanel(Panel):
     def set_measured(
         self, measured: bool, left_out: bool = False, *, pairs: bool = False
     ) -> None:
-        """Set the measures that the validation plot shows.
+        """Set which kinds of measures the validation plot shows.
 
         ``measured`` says whether the data have a validation part, and
         ``left_out`` whether left-out training queries are measured (with
@@ -664,7 +665,8 @@ class CurvesPanel(Panel):
 
         A button chooses the marked model or, once it is chosen, the best model,
         which is at ``best``. If both are the same model, there is no mark, and
-        the button says so. None removes mark and button.
+        the button says so. ``mark`` is the smallest model; None removes mark
+        and button.
         """
         self.validation_plot.set_smallest(
             None if mark is None or mark.x == best else mark
@@ -867,9 +869,10 @@ class CurvesPanel(Panel):
         return self.over_grid.xs[key]
 
     def _curve(self, key: Key) -> Key:
-        """Return the key of the curve on which a path is drawn, by the key of the path.
+        """Return the key of the curve on which the path of a combination of parameters is drawn.
 
-        Over a grid, the curve is shared with other paths; else both keys are equal.
+        ``key`` is the key of the path. Over a grid, the curve is shared with
+        other paths; else both keys are equal.
         """
         return (
             key
@@ -931,7 +934,7 @@ class CurvesPanel(Panel):
     def _mark(self) -> None:
         """Mark the chosen and the inspected model, and draw the left-out measure of the chosen path.
 
-        Without a chosen model, remove its marks.
+        Without a chosen or an inspected model, remove the marks of that model.
         """
         self._draw_left_out()
         self._mark_inspected()
@@ -1008,7 +1011,8 @@ class CurvesPanel(Panel):
     def _model_at(self, key: Key, x: float) -> tuple[Key, int]:
         """Return the key of the path and the k of the model at a point of a curve.
 
-        Over a grid, each point is a path, of which the last model is meant.
+        ``key`` is the key of the curve, and ``x`` the x of the point. Over a
+        grid, each point is a path, of which the last model is meant.
         """
         if self.over_grid is not None:
             key = key if isinstance(key, str) else self.over_grid.combination(key, x)

@@ -319,7 +319,7 @@ class HintedLineEdit(QLineEdit):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the text and the remark.
+        """Draw the text of the field, and the remark at its right.
 
         Without keyboard focus, a long text is cut to leave room for the remark.
         With keyboard focus, the text stays whole, and the remark is drawn only
@@ -905,9 +905,10 @@ class FeaturesField(Field):
         return not self.has_error
 
     def check(self, raw: Any) -> Any:
-        """Return the ids as a tuple; raise ParameterError also for an id that the data do not have.
+        """Return ids of features as a tuple; raise ParameterError also for an id that the data do not have.
 
-        If the plan tries several sets of features, the result is a tuple of such tuples.
+        ``raw`` is the value to check. If the plan tries several sets of
+        features, the result is a tuple of such tuples.
         """
         ids = self.parameter.validate(raw)
 

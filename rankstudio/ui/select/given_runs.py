@@ -81,7 +81,8 @@ class GivenController(CommandController):
             """Queue the run of a plan, and say which folds have no file.
 
             ``planned`` is the plan and the numbers of the folds for which there
-            is no file. Uses `session` and `dataset` of the method.
+            is no file. The session and the data are known to the enclosing
+            method.
             """
             plan, folds_without_file = planned
 

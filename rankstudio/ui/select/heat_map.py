@@ -212,7 +212,7 @@ class HeatView(QWidget):
         names: tuple[str, str],
         other_parameters: Sequence[str],
     ) -> None:
-        """Show the measure over two grids.
+        """Show a measure over the grids of two parameters, as a map.
 
         Parameters
         ----------
@@ -286,13 +286,14 @@ _SEPARATOR = " · "
 
 
 class HeatController(QObject):
-    """Feeds the heat map, and turns clicks on its cells into models.
+    """Fills the heat map of the Select page, and emits a signal with the model of a clicked cell.
 
     Parameters
     ----------
     theme : Theme
     session : Session
     paths : ShownPaths
+        Has the measures along the paths of the shown run.
 
     Attributes
     ----------

@@ -548,7 +548,7 @@ class Actions:
     def rename(self, key: str, text: str) -> None:
         """Give a command another text, with ``&`` before the letter of its mnemonic.
 
-        ``key`` is that of the command.
+        ``key`` is the key of the command.
         """
         if self._actions[key].text() != text:
             self._actions[key].setText(text)

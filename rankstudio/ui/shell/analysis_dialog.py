@@ -207,7 +207,7 @@ class AnalysisDialog(QDialog):
     def _choose(self) -> None:
         """Show the form of the analysis that is chosen in the box, and no tables.
 
-        A running computation is stopped.
+        The computation of another analysis that still runs is stopped.
         """
         self._work.stop()
         entry = self.entry
@@ -334,8 +334,8 @@ class AnalysisDialog(QDialog):
     def _show_progress(self, state: Any) -> None:
         """Show a state of the computation.
 
-        That is the result, which may still grow, or the progress: its share
-        from 0 to 1, and what the computation does now.
+        ``state`` is the result, which may still grow, or the progress: the
+        share that is done, from 0 to 1, and what the computation does now.
         """
         if isinstance(state, AnalysisResult):
             self._warnings = state.warnings
@@ -473,7 +473,7 @@ def _data_subject(data: RankingDataset) -> tuple[Any, ...]:
 
 
 def _dataset_subject(dataset: FoldedDataset, sealed: bool) -> tuple[Any, ...]:
-    """Return the subject of an analysis of folds, without sealed test parts.
+    """Return the subject of an analysis of folds, a tuple of the dataset, without sealed test parts.
 
     ``sealed`` says whether the test parts are sealed; else nothing is left out.
     """

@@ -114,7 +114,7 @@ class MeasurementController(Controller):
         """Show of each run the model that the current measure selects, if ``chooses``.
 
         Otherwise, show the model that each run has selected itself. A message
-        says which.
+        says by what the shown models are selected.
         """
         self._session.select_by_measure(chooses)
         if not chooses:
@@ -135,7 +135,7 @@ class MeasurementController(Controller):
 class SealController(Controller):
     """Seals the test part of the open data, and breaks the seal.
 
-    The study stores the times of both.
+    The study stores the times of sealing and breaking.
 
     Parameters
     ----------
@@ -200,7 +200,8 @@ class SealController(Controller):
     def write(self) -> None:
         """Store new seal marks in the study.
 
-        Without a study, wait for the one that the next run begins.
+        The marks are the times of sealing and unsealing. Without a study, wait
+        for the study that the next run begins.
         """
         # The list is replaced, not emptied, as the worker thread reads it meanwhile.
         study = self._models.study_store.study
@@ -225,7 +226,8 @@ def _seal_text(marks: Sequence[SealMark], dataset: FoldedDataset | None) -> str:
     """Return the text of the status bar: whether the test part is sealed, and how often it was shown.
 
     ``marks`` are the sealings and unsealings of the study, of all its datasets.
-    Return "" if this test part was never sealed.
+    ``dataset`` is the open dataset. Return "" if its test part was never
+    sealed.
     """
     if dataset is not None and all(fold.test is None for fold in dataset.folds):
         return tr("no test part")

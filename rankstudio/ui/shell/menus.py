@@ -426,7 +426,7 @@ class BackendMenu(QObject):
 
     @Slot()
     def _ask_cluster(self) -> None:
-        """Ask for the address of the cluster's scheduler, and compute there.
+        """Ask for the address of a cluster's scheduler, and compute runs on that cluster.
 
         Without an answer, the place of computation is not changed.
         """

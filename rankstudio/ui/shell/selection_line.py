@@ -36,13 +36,13 @@ _PADDING = 14  # pixels of the padding of a part
 
 @dataclass(frozen=True)
 class SelectionPart:
-    """Text and menu of a part of the line.
+    """Text and menu of a part of the selection line: data, fold, run, parameters or size.
 
     Attributes
     ----------
     text : str
-        The selection: "fold 3"; "" if there is nothing to select, and the part
-        is not shown.
+        The selection: "fold 3". A part with nothing to select has the text "",
+        and is not shown.
     entries : callable
         Returns the values that can be selected, with their texts; called when
         the menu opens.
@@ -126,7 +126,7 @@ class SelectionLine(QWidget):
         return menu
 
     def minimumSizeHint(self) -> QSize:
-        """Return room for the beginnings of all parts.
+        """Return the least size of the line, with room for the beginnings of the texts of all parts.
 
         The toolbar hides buttons only after texts are cut.
         """

@@ -41,20 +41,20 @@ class Host(Protocol):
 
 
 class WindowContext(QObject):
-    """Window as a page or panel of a plug-in sees it.
+    """The window as a page or panel of a plug-in sees it: the data, the run and the model shown there.
 
     While the test part is sealed, neither `data` nor the results have one.
 
     Parameters
     ----------
     models : Models
-        What the pages share.
+        State that all pages share: data, plan and runs.
     theme : Theme
         Colours and fonts of the window.
     host : Host
         Panel around the widget of the plug-in.
     parent : QObject
-        What it is deleted with.
+        Owner of this object, which is deleted with its owner.
 
     Examples
     --------
@@ -173,8 +173,9 @@ class WindowContext(QObject):
     def on_change(self, callback: Callable[[], object]) -> None:
         """Call a function now, and whenever something that the window shows has changed.
 
-        It is called only while the widget can be seen, once for several changes
-        at a time. An error is shown in the place of the widget.
+        The function is called only while the plug-in's widget can be seen, once
+        for several changes at a time. An error is shown in the place of the
+        widget.
 
         Parameters
         ----------
@@ -197,7 +198,7 @@ class WindowContext(QObject):
         function : callable
             Function that touches no widget.
         *arguments
-            Its arguments.
+            Arguments of the function.
         show : callable
             Called on the window's thread with the result. Results of earlier
             calls that arrive later are dropped.
@@ -215,9 +216,10 @@ class WindowContext(QObject):
 
     @Slot()
     def _call_listeners(self) -> None:
-        """Call the listeners.
+        """Call the functions that the plug-in registered for changes.
 
-        While the widget is hidden, only note that they have missed changes.
+        While the widget is hidden, only note that the functions have missed
+        changes.
         """
         self._missed_changes = not self._host.isVisible()
         if self._missed_changes:
@@ -272,7 +274,7 @@ class Background(QObject):
         thread.start()
 
     def _call(self, number: int, function: Callable[[], Any]) -> None:
-        """Call a function on its thread, and emit its result or error with the number of the call.
+        """Call a function on the present thread, and emit its result or error with the number of the call.
 
         A signal, unlike a call, is handled on the window's thread.
         """

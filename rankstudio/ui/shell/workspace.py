@@ -340,7 +340,7 @@ class Workspace(QWidget):
 def _focused_panel() -> Panel | None:
     """Return the panel that contains the widget with the focus.
 
-    Return None without one.
+    Return None if no panel does.
     """
     widget = QApplication.focusWidget()
     while widget is not None and not isinstance(widget, Panel):

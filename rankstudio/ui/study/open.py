@@ -108,8 +108,8 @@ class OpenController(Controller):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Open the paths that the user drops on the window.
 
-        These are a file, a folder, or the parts of a fold. Such events end
-        here.
+        The paths are a file, a folder, or the parts of a fold. Return True for
+        events of dropping, which are not handled further.
         """
         # When paths enter the window, they have to be accepted to be dropped later.
         if (
@@ -131,9 +131,10 @@ class OpenController(Controller):
     def hand_over(self, **takers: Callable[[Any], object]) -> None:
         """Set the functions that open files other than data, by their kinds.
 
-        Each takes a path; that of the kind "models" takes a list of paths, and
-        that of "code" the path of a plan and the function to call after the
-        plan's methods are known.
+        ``takers`` has a function for each kind, such as "study". Each function
+        takes a path. But that of "models" takes a list of paths, and that of
+        "code" the path of a plan and the function to call once the methods of
+        the plan are known.
         """
         self._openers = takers
 
@@ -357,7 +358,7 @@ class OpenController(Controller):
         self._open_with(path, reading_plan, columns)
 
     def _open_with(self, path: str, reading_plan: Plan, columns: DataColumns) -> None:
-        """Open data with these columns.
+        """Open the data at a path, with the given roles of columns.
 
         ``reading_plan`` says all else about the reading, such as the scaling.
         The columns are remembered, for the next time that the data are opened.

@@ -268,7 +268,7 @@ class OverlayPlot(Plot):
     def _best_values(self) -> Floats:
         """Return the best value of each curve, which has to be in sight, shape (number of curves with values,).
 
-        It is empty where no value is better than another.
+        The array is empty where no value is better than another.
         """
         if self.higher_is_better is None:
             return np.empty(0)
@@ -480,9 +480,11 @@ def below_names(
 
 
 def ends_width(plot: OverlayPlot, size: QSizeF) -> float:
-    """Return the width of the names at the ends of the curves; 0 if they do not stand there.
+    """Return the width of the names at the ends of the curves; 0 if names do not stand there.
 
-    They do not if the plot has none there, or they would be too wide or too many.
+    The width is in pixels, for a drawing of ``size``. Names do not stand at the
+    ends if the plot has them elsewhere, or if they would be too wide or too
+    many.
     """
     if not plot.names_at_ends or not plot.curves:
         return 0.0
@@ -521,7 +523,7 @@ def draw_end_names(
     """Write the names at the right, each at the height of its curve's end, none over another one.
 
     A curve without a value has its name at the bottom. Runs with a single point
-    are left out. In the code, curves are called by their positions.
+    are left out.
     """
     lines = [number for number, curve in enumerate(plot.curves) if not curve.is_point]
     # The last finite value of each curve, as an array of one or no element.
@@ -558,7 +560,7 @@ def draw_point_names(
 ) -> None:
     """Write the names of runs that have one model beside their markers, none over another one.
 
-    In the code, curves are called by their positions.
+    Runs with more than one model have their names elsewhere.
     """
     numbers = [number for number, curve in enumerate(plot.curves) if curve.is_point]
     points = {
@@ -652,7 +654,7 @@ def draw_hint(
 def draw_intervals(
     plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Draw the bands of the curves; with `one_band`, only that of the emphasised curve.
+    """Draw the bands of the curves; if the plot has `one_band`, only that of the emphasised curve.
 
     A band goes from a curve up and down by half the interval of its difference
     to the reference.
@@ -755,7 +757,8 @@ def draw_names(
 ) -> None:
     """Draw the names of the curves: at their ends, else in rows above the plot area.
 
-    After the last name in the rows follows how many have no room. A low plot has none.
+    After the last name in the rows follows how many names have no room. A plot
+    of little height has no names above it.
     """
     if plot.names_at_ends:
         draw_hint(plot, painter, frame, colors)
@@ -859,10 +862,11 @@ def _name_boxes(
 def shown_names(
     plot: OverlayPlot, width: float
 ) -> tuple[list[tuple[OverlaidCurve, QRectF]], QRectF, str]:
-    """Return the curves that are named with their boxes, and a box and a text such as "and 3 more".
+    """Return the curves that are named, each with its box, and a box and a text such as "and 3 more".
 
-    Names are left out from the end until that text fits behind the last one.
-    With all names shown, the text is "".
+    The boxes lie in rows that are ``width`` pixels wide. Names are left out
+    from the end until the text fits behind the last one. With all names shown,
+    the text is "".
     """
     # The first boxes of names that have room in a few rows.
     boxes = list(_name_boxes(plot, width))

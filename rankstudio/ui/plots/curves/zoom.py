@@ -12,7 +12,7 @@ from rankstudio.ui.style.colors import Colors
 
 
 class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
-    """The part of a plot of curves that lets the mouse zoom and move the picture.
+    """The area of a plot of curves in which the mouse zooms and moves the picture.
 
     The wheel zooms, the left button draws a rectangle to zoom into, the middle
     button (or Shift and the left one) moves the picture.

@@ -66,7 +66,8 @@ class MapFeature:
         Id of the feature, from 1.
     name : str
     rank : int
-        Position at which the model selected the feature, from 1; 0 if it did not.
+        Position at which the model selected the feature, from 1; 0 if the model
+        does not have the feature.
     """
 
     feature_id: int
@@ -76,12 +77,12 @@ class MapFeature:
 
 @dataclass(frozen=True)
 class ColumnGroup:
-    """Columns that belong together.
+    """Adjacent columns of a map that belong together, such as the folds of a run.
 
     Attributes
     ----------
     label : str
-        "run 2".
+        Name of the group: "run 2".
     category : int
         Number of the color of the group.
     size : int
@@ -168,8 +169,7 @@ class FeatureMapPlot(HeatMapPlot):
     def show_map(self, features: Sequence[MapFeature], content: MapValues) -> None:
         """Show features from top to bottom, and a matrix with a row for each of them.
 
-        The base class has its rows from the bottom, so they are passed on in
-        reverse; its labels are blank, as this class draws labels of its own.
+        ``features`` are the rows, and ``content`` has the matrix and its texts.
         The chosen cell stays chosen unless it is beyond the new matrix.
         """
         self.features = tuple(features)
@@ -440,8 +440,8 @@ def draw_margins(
 def spread(targets: list[float], low: float, high: float) -> list[float]:
     """Return the heights of labels, in pixels: near some ascending targets, but apart from each other.
 
-    They lie between ``low`` and ``high``. If there is no room for all, the last
-    targets are left out, so that the result is shorter.
+    The heights lie between ``low`` and ``high``. If there is no room for all,
+    the last targets are left out, so that the result is shorter.
     """
     fitting = targets[: max(1, int((high - low) / _MIN_LABEL_SPACING) + 1)]
     # First each is moved on until it is far enough from the one before. Then,

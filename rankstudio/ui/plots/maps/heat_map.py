@@ -127,9 +127,10 @@ class HeatMapPlot(Plot):
     """A map of values in colors: rows from bottom to top (such as λ), columns from left to right (such as k).
 
     The colours reach no farther beyond the 10th and the 90th percentile than
-    these are apart, so that one bad column does not leave the rest in a single
-    shade; the bar of colours beside the map says by "≤" and "≥" where values
-    lie beyond its ends. A cell without a value shows the ground.
+    the two percentiles are apart, so that one bad column does not leave the
+    rest in a single shade; the bar of colours beside the map says by "≤" and
+    "≥" where values lie beyond its ends. A cell without a value shows the
+    ground.
 
     Parameters
     ----------
@@ -138,20 +139,20 @@ class HeatMapPlot(Plot):
         What the colours measure: "validation MAP".
     x_label : str
     names : pair of str
-        How row and column are called in the box with values: ("λ", "k").
+        Names of row and column in the box of values: ("λ", "k").
     decimals : int
-        Of the values in the box, and in the cells.
+        Number of decimals of the values in the box and in the cells.
     limits : pair of float, optional
-        The values at the two ends of the colours, where not the values
-        themselves decide.
+        Fixed values at the two ends of the colours; by default the values of
+        the map decide.
     written : bool
         Whether cells with enough room bear their value.
 
     Attributes
     ----------
     note : str
-        What the map comes to, in words, for a screen reader; empty where that
-        is its greatest value.
+        Sentence for a screen reader on what the map shows. If it is empty, the
+        greatest value of the map is said instead.
     picked : Signal(int, int)
         Row and column of the cell that was clicked, counted from 0.
     """
@@ -235,8 +236,8 @@ class HeatMapPlot(Plot):
 
         A map without fixed limits begins at the least value and ends at the
         greatest. But no end is farther beyond the 10 % or the 90 % quantile
-        than these two are apart, as an outlier would leave all other cells in a
-        single shade.
+        than these two quantiles are apart, as an outlier would leave all other
+        cells in a single shade.
         """
         if self._limits is not None:
             return self._limits
@@ -274,7 +275,7 @@ class HeatMapPlot(Plot):
     def color_bar(self, frame: Frame) -> ColorBar | None:
         """Return the bar of colors beside the map; None for a map without one.
 
-        It has three texts: at the bottom, in the middle and at the top.
+        The bar has three texts: at the bottom, in the middle and at the top.
         """
         texts = self.bar_texts()
         area = frame.area
@@ -288,7 +289,7 @@ class HeatMapPlot(Plot):
         """Return the pixels between the cells of a map of R rows and C columns, whole and ascending.
 
         The first array has C + 1 horizontal pixels, the second R + 1 vertical
-        ones, from the top.
+        pixels, from the top.
         """
         n_rows, n_columns = self.values.shape
         area = frame.area

@@ -38,7 +38,7 @@ _ROUNDING = 1e-9  # share of the error up to which two are equal
 
 @dataclass(frozen=True)
 class MatrixColumn:
-    """One feature.
+    """A feature as a column of the matrix of feature sets.
 
     Attributes
     ----------
@@ -48,9 +48,9 @@ class MatrixColumn:
     share : float
         Share of all sets that have the feature.
     selected : bool
-        Whether it is in the shown selection.
+        Whether the feature is in the shown selection.
     wanted : int
-        `FREE`, `REQUIRED` or `EXCLUDED`.
+        The user's wish for the feature: `FREE`, `REQUIRED` or `EXCLUDED`.
     """
 
     feature: int
@@ -62,18 +62,18 @@ class MatrixColumn:
 
 @dataclass(frozen=True)
 class MatrixRow:
-    """One set.
+    """A set of features as a row of the matrix of feature sets.
 
     Attributes
     ----------
     above : float
-        By what share its error is above that of the best set.
+        Share by which the error of the set is above that of the best set.
     features : frozenset of int
-        Ids.
+        Ids of the features in the set.
     label : str
-        "best", "greedy"; "" for another one.
+        Name of a special set: "best" or "greedy"; "" for any other set.
     own : bool
-        Whether it is the shown selection.
+        Whether the set is the shown selection.
     """
 
     above: float
