@@ -16,11 +16,12 @@ from rankstudio.engine.plugins.run_logs import RunListener, RunLog, run_logs
 
 @dataclass(frozen=True)
 class LogStore:
-    """A program and the place in it where runs are logged.
+    """A program that logs runs, and the place in the program where runs are logged.
 
     Attributes
     ----------
     entry : RunLog
+        The program, as a plug-in describes it.
     location : str
         Location of the log, as ``entry.store`` returned it.
     """

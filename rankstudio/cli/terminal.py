@@ -53,6 +53,6 @@ def printable(line: str) -> str:
 def tell_in_place(line: str, stream: TextIO) -> None:
     """Print a line in place of the previous one, on a terminal.
 
-    ``stream`` is the standard output or the error stream.
+    ``stream`` is the terminal's standard output or error stream.
     """
     print(f"\r\x1b[K{printable(line)}", end="", file=stream, flush=True)

@@ -124,7 +124,8 @@ def _named_places(
 def refuse_other_kinds(args: argparse.Namespace) -> None:
     """Raise an error for a file of another kind than a command needs, such as a study for data.
 
-    It is raised before the file is read.
+    The files are those that the arguments in ``args`` name. The error is raised
+    before any file is read.
 
     Raises
     ------

@@ -28,7 +28,8 @@ def as_text(
     header : sequence of str
     rows : sequence of sequences of str
     left_columns : sequence of int
-        Columns aligned to the left; the others hold numbers.
+        Positions of the columns aligned to the left; the other columns hold
+        numbers.
     """
     table = [tuple(map(one_line, row)) for row in (header, *rows)]
     widths = [max(len(row[column]) for row in table) for column in range(len(header))]

@@ -570,8 +570,8 @@ _RUN_STATE_TEXTS = {
 def _state_text(row: Pipeline) -> str:
     """Return the state of a pipeline's run as a text.
 
-    The text is "finished", "running" and so on. A failed run counts as
-    interrupted.
+    Without a run, the text is "not run". For an interrupted or a failed run,
+    the text counts the finished folds.
     """
     if row.state is None:
         return tr("not run")

@@ -110,8 +110,8 @@ def _load_failures(binary: Path) -> list[str]:
 def _mentioned_libraries(binary: Path) -> set[str]:
     """Return the names of libraries that a binary mentions, also by way of Qt's own libraries.
 
-    The binary is read as bytes. Libraries of Qt that the binary mentions are
-    read as well.
+    Names are such as "libxcb.so.1". Libraries of Qt that the binary mentions
+    are read as well.
     """
     names: set[str] = set()
     waiting = [binary]  # binaries still to be read

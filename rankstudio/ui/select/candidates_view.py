@@ -32,7 +32,9 @@ _EMPTY_TEXT = tr("This step compared no candidates.")
 
 
 class CandidatesView(QWidget):
-    """Bars of the candidates of a step, the longest first, the selected one in the accent.
+    """Bars of the candidates among which a step of a method selects a feature, the longest first.
+
+    The bar of the selected candidate has the accent color.
 
     Attributes
     ----------

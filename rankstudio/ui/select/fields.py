@@ -995,7 +995,10 @@ class FeaturesField(Field):
             self.enter(self._ids + tuple(i for i in added if i not in self._ids))
 
     def _meant(self, text: str) -> tuple[Any, ...]:
-        """Return the ids that a text means: ids, sets of ids, a completion, or a name or a part of one.
+        """Return the ids of the features that a typed text means.
+
+        The text has ids or sets of ids, or is a completion, a name or a part of
+        a name.
 
         A part of a name has to match one feature only. Raise ParameterError if
         the text means no feature, or several ones.

@@ -568,9 +568,10 @@ class MethodForm(Panel):
         return [self._ranker] if method(self.method_key()).selects else []
 
     def _choice_fields(self) -> list[Field]:
-        """Return the fields below the heading: the protocol and, if models are chosen, criterion and rule.
+        """Return the fields below the heading of the choice of a model: protocol, criterion and rule.
 
-        A ranking that a file gives is one model, so that there is nothing to choose.
+        A ranking that a file gives is one model, so that there is nothing to
+        choose: then only the protocol is returned.
         """
         learns_nothing = method(self.method_key()).learns_nothing
         return (

@@ -88,7 +88,7 @@ class MethodController(QObject):
         return {**changes, **_criterion_choice(plan)}  # the training criterion
 
     def _criterion_for_protocol(self, protocol: Protocol) -> dict[str, Any]:
-        """Return the criterion and rule for a new protocol; empty if the present ones stay.
+        """Return the criterion and rule that choose a model, for a new protocol; {} if both stay.
 
         Without validation, the training criterion chooses the model. Once a
         protocol has validation again, the criterion and rule from before are

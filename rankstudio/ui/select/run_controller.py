@@ -445,10 +445,12 @@ class RunController(PageController):
     def _draw_combination(
         self, record: RunRecord, combination: int, *, growing: bool = True
     ) -> None:
-        """Draw the curve of a combination: on the shown fold, or the mean over the finished folds.
+        """Draw the curve of a combination of parameters: on the shown fold, or the mean over folds.
 
-        ``combination`` is its position in the plan of the run ``record``. With
-        ``growing``, the steps of an unfinished path are drawn, too.
+        ``combination`` is its position in the plan of the run ``record``.
+        ``combination`` is its position in the plan of the run ``record``. A
+        mean is over the finished folds. With ``growing``, the steps of an
+        unfinished path are drawn, too.
         """
         # All folds: the mean over the folds that are finished.
         fold = self._paths.fold

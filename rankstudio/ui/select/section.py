@@ -192,7 +192,7 @@ class ParameterSection(QWidget):
         self._show_more([field for field in visible if not field.parameter.basic])
 
     def _show_more(self, folded: Sequence[Field]) -> None:
-        """Show how many folded values differ from their defaults; open the fold when the first one does.
+        """Show how many values under *More options* are no defaults; open that part when the first one is.
 
         ``folded`` are the fields under *More options*. For another method, that
         part is as the user left it, or open if values differ.

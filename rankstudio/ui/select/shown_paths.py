@@ -138,7 +138,7 @@ class ShownPaths:
 def smallest_model(
     model: SelectedModel, record: RunRecord | None
 ) -> tuple[SmallestMark, int] | None:
-    """Return a mark at the smallest model not significantly worse than the best one, and the best one's k.
+    """Return a mark at the smallest model not significantly worse than the best, and the best model's k.
 
     Both are models of the path of ``model``, the chosen model, and they may be
     the same. ``record`` is the shown run. Return None if the path has no

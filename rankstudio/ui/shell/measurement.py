@@ -171,7 +171,7 @@ class SealController(Controller):
 
     @Slot(object)
     def show_marks(self, marks: tuple[SealMark, ...] | None) -> None:
-        """Take over the seal marks of another study.
+        """Take over the seal marks of another study, the times when test parts were sealed or unsealed.
 
         In a new study (None), all test parts are sealed.
         """

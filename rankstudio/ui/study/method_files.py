@@ -183,7 +183,7 @@ class MethodFiles(Controller):
         label = tr("Reading the methods of the plan")
 
         def done(error: RankStudioError | None) -> None:
-            """Call `then` if there was no error; else ask for permission, or report the error.
+            """Go on if methods were added without an error; else ask for permission, or report the error.
 
             The work returns its error instead of raising it. With the
             permission, the enclosing method, which adds the methods of a plan,

@@ -249,18 +249,19 @@ class OpenController(Controller):
         def show(preview: TablePreview) -> None:
             """Ask for the columns in a dialog that shows the first rows.
 
-            `path`, `reading_plan`, `problem` and `cell` are parameters of the
-            method; `table_columns` are the columns of the plan.
+            ``preview`` has the columns and the first rows of the table. The
+            path of the table, and the reason for asking, are parameters of the
+            enclosing method.
             """
             dialog = ColumnsDialog(
                 self._theme, preview, table_columns, problem, self._window, cell=cell
             )
 
             def accept() -> None:
-                """Open the table with the columns that are chosen in `dialog`.
+                """Open the table with the columns that the user has chosen in the dialog.
 
-                `table_columns` are the columns of `reading_plan`, before the
-                question.
+                The dialog, the path of the table and the plan for reading it
+                are those of the enclosing function.
                 """
                 # The dialog does not ask for these properties, which stay.
                 kept_properties = {
@@ -390,8 +391,8 @@ class OpenController(Controller):
     def show_sample_run(self) -> None:
         """Show the finished run of the sample at once, before the window is visible.
 
-        Open its data later. If the run cannot be read, nothing is shown;
-        `load_sample` then opens the data.
+        The data of the sample are opened later. If the run cannot be read,
+        nothing is shown; `load_sample` then opens the data.
         """
         with suppress(RankStudioError):
             self._show_run(read_sample_run())
@@ -407,15 +408,16 @@ class OpenController(Controller):
     def _open_sample_run(self, plan: Plan | None) -> None:
         """Show the finished run of the sample, and open its data.
 
-        If ``plan`` is another one than that of the run, open the data only;
-        None is the run's plan. The run is read on a worker thread.
+        If ``plan`` differs from the plan of the run, open the data only; None
+        stands for the plan of the run. The run is read on a worker thread.
         """
 
         def show(record: RunRecord) -> None:
-            """Show the run, unless something else was opened meanwhile.
+            """Show the run of the sample, unless something else was opened meanwhile.
 
-            If `plan` of the method is another one than that of the run, only
-            open the data.
+            ``record`` is the finished run of the sample. If the enclosing
+            method was given another plan than that of the run, only open the
+            data.
             """
             if (
                 self._session.dataset is not None
@@ -449,9 +451,9 @@ class OpenController(Controller):
     def open_paths(self, paths: Sequence[str]) -> None:
         """Open the paths that the user has chosen together.
 
-        They may be one file or folder, models, feature logs with judgments, or
-        the files of one fold. `_openers` has the functions for what is not
-        data.
+        The paths may be one file or folder, models, feature logs with
+        judgments, or the files of one fold. Files that are not data are passed
+        to the functions set by `hand_over`.
         """
         # Files of a search engine's feature set are no data, but name the features.
         if len(paths) == 1 and holds_feature_set(Path(paths[0])):
@@ -512,7 +514,7 @@ class OpenController(Controller):
             self._open_data(path, None, run=run)
 
     def _open_plan(self, path: str, *, run: bool) -> None:
-        """Open the data of a plan, by the path of its file; its methods were added before.
+        """Open the data of a plan, by the path of its file; the methods of the plan were added before.
 
         With ``run``, the plan is run once the data are open.
         """
@@ -527,7 +529,7 @@ class OpenController(Controller):
     def _open_data(self, path: str, plan: Plan | None, *, run: bool) -> None:
         """Open the data at a path.
 
-        They are read as ``plan`` says. Without a plan, they are read as the
+        The data are read as ``plan`` says. Without a plan, they are read as the
         session's plan says, with the columns that the user has chosen for them
         before. With ``run``, the plan is run once the data are open.
         """

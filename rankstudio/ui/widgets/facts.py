@@ -48,7 +48,7 @@ class Fact:
 
 
 class KeyValue(QWidget):
-    """A grid of facts.
+    """A grid of facts: a row for each, with the key at the left and the value at the right.
 
     A value that is too long ends in "…", and its tooltip shows it in full.
 
@@ -171,7 +171,7 @@ class BarRows(QWidget):
     def set_rows(self, rows: Sequence[tuple[str, int]]) -> None:
         """Show other rows: pairs of a label and a count.
 
-        The tooltip and screen readers have them as text.
+        The tooltip and screen readers have the labels and counts as text.
         """
         self._rows = tuple(rows)
         text = "\n".join(f"{label}: {count_text(count)}" for label, count in rows)

@@ -63,7 +63,7 @@ _MILLISECONDS_TO_NEXT_CHECK = 3000
 class ClosedByEscape(QWidget):
     """Base of a widget that Esc closes while it has the keyboard focus.
 
-    Elsewhere, Esc stops runs.
+    While the focus is in none of these widgets, Esc stops runs.
     """
 
     def dismiss(self) -> None:
@@ -101,7 +101,7 @@ class Notice(ClosedByEscape):
     theme : Theme
     stacked : bool
         Whether a single action's button is below the text, for a narrow place.
-        Several buttons always are.
+        Several buttons are always below the text.
 
     Attributes
     ----------
@@ -188,7 +188,7 @@ class Notice(ClosedByEscape):
     def expire(self) -> None:
         """Hide the message and emit `expired`, or try again a little later.
 
-        It is not hidden while the mouse or the focus is on it, or another
+        The message stays while the mouse or the focus is on the bar, or another
         window is active.
         """
         focus = QApplication.focusWidget()
@@ -278,8 +278,8 @@ class Notice(ClosedByEscape):
     def _lay_out(self) -> None:
         """Lay out the parts of the bar.
 
-        In a row are icon, text, the button of a single action and the close
-        button. Below it is another row, for the buttons of several actions.
+        Icon, text, the button of a single action and the close button are in a
+        row. Another row below has the buttons of several actions.
         """
         self._row_beside = QHBoxLayout()
         self._row_below = QHBoxLayout()
@@ -377,7 +377,7 @@ class Notices(QWidget):
     ) -> None:
         """Show a message below the others.
 
-        The message replaces a shown one that it repeats or continues. Of
+        The message replaces a shown message that it repeats or continues. Of
         several messages of level "info", only the newest is shown. A warning
         without buttons hides itself after it was readable for a while. The
         parameters are those of `Notice.say`: text, level, and a function for
@@ -609,7 +609,7 @@ class CoveredNumber(QPushButton):
         self.hide()
 
     def name_data(self, data: str) -> None:
-        """Name the data whose test part a click shows.
+        """Name the data whose test part a click on the button shows.
 
         Parameters
         ----------
@@ -634,17 +634,17 @@ class Question:
         *,
         detail: str = "",
     ) -> bool:
-        """Show the dialog, and wait for the answer.
+        """Ask a question in a dialog with two buttons, and wait for the answer.
 
         Parameters
         ----------
         parent : QWidget
         title, text : str
-            The question.
+            Title of the dialog, and the question.
         do, leave : str
-            Labels of the buttons: "Discard results" and "Keep running". The
-            second is *Cancel* by default; it is the default button, and Esc
-            presses it.
+            Labels of the two buttons: "Discard results" and "Keep running". The
+            second label is *Cancel* by default; Enter and Esc press the second
+            button.
         detail : str
             Long text that the user can unfold, such as code that would run.
 

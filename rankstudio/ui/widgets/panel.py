@@ -40,7 +40,7 @@ _ENOUGH_LETTERS = 12  # letters of a caption that are enough to understand a lon
 class ElidedLabel(TermLabel):
     """A label of one line that is cut with "…" where it has no room.
 
-    Its tooltip then shows the full text.
+    The tooltip of a cut label shows the full text.
 
     Parameters
     ----------
@@ -114,8 +114,8 @@ class ElidedLabel(TermLabel):
 class Caption(ElidedLabel):
     """A caption that is cut between words, or left out if too little of it would remain.
 
-    It takes no more width than its text needs, so that the widgets after it
-    follow directly.
+    The caption takes no more width than its text needs, so that the widgets
+    after the caption follow directly.
     """
 
     def __init__(self, text: str = "") -> None:
@@ -223,7 +223,8 @@ class WrappedLabel(QLabel):
 class PanelHeader(QFrame):
     """The header of a panel.
 
-    It emits double clicks, and the position of a request for a menu.
+    The header emits a signal for a double click, and one with the position of a
+    request for a menu.
     """
 
     doubleClicked = Signal()
@@ -436,7 +437,7 @@ class Disclosure(QWidget):
         Layout of the widgets that are shown and hidden.
     button : QToolButton
     wanted : bool
-        The user's last choice: True for open.
+        Whether the user has opened the column last, rather than closed it.
     """
 
     def __init__(self, theme: Theme, name: str) -> None:
@@ -470,9 +471,10 @@ class Disclosure(QWidget):
             self._show(opened)
 
     def restore(self, is_open: bool) -> None:
-        """Restore the user's last choice.
+        """Open the column if the user had it open at last, as the settings say.
 
-        A column that is already open stays open.
+        ``is_open`` is that choice of the user. A column that is already open
+        stays open.
         """
         self.wanted = is_open
         self.set_open(is_open or self.opened)

@@ -145,7 +145,8 @@ class ColumnWidths(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Track whether the mouse is pressed on the header: only then is a new width the user's.
 
-        False leaves the event to the header.
+        ``watched`` is the header. Return False, which leaves the event to the
+        header.
         """
         if event.type() in (
             QEvent.Type.MouseButtonPress,
@@ -170,7 +171,8 @@ class ColumnWidths(QObject):
 def given_width(column: Column) -> int:
     """Return a column's own width, at least that of its title in the present language.
 
-    Return 0 if it has none.
+    The width is in pixels. Return 0 for a column whose width is that of its
+    texts.
     """
     return max(scaled(column.width), title_width(column.title)) if column.width else 0
 
@@ -215,13 +217,13 @@ _FOCUSED = QStyle.StateFlag.State_HasFocus.value
 
 @dataclass(frozen=True)
 class RowAction:
-    """An action on a row: an entry of the table's menu.
+    """An action on a row of a table: an entry of the table's context menu.
 
     Attributes
     ----------
     text : str
     do : callable
-        Carries out the action.
+        Called without arguments to carry out the action.
     icon : str
         Name of an icon; "" for none.
     enabled : bool
@@ -251,7 +253,7 @@ class TableView(QTableView):
     accessible_name : str
         Name for screen readers; by default made of the object name.
     placeholder, shared, feature_of
-        See the attributes.
+        Initial values of the attributes of these names.
 
     Attributes
     ----------
@@ -433,7 +435,7 @@ class TableView(QTableView):
     def freeze(self, last: str) -> None:
         """Keep columns visible when the others are scrolled sideways.
 
-        These are the first columns, up to the one with the key ``last``. No
+        The first columns are kept, up to the column with the key ``last``. No
         column is kept if the table has no such column.
         """
         keys = [column.key for column in self.rows_model.columns]
@@ -542,7 +544,7 @@ class TableView(QTableView):
     def menu(self, row: Row | None = None) -> QMenu:
         """Return the context menu of the table: actions of a row, then those to copy and save the table.
 
-        Without a row, there are only the latter.
+        Without a row, there are no actions of a row.
         """
         menu = QMenu(self)
         for row_action in self.row_actions(row) if row is not None else ():
@@ -638,7 +640,7 @@ class TableView(QTableView):
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Open the menu of the row under the mouse.
 
-        If a key opens the menu, it is that of the current row.
+        If a key opens the menu, the menu is that of the current row.
         """
         by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
         index = self.currentIndex() if by_key else self.indexAt(event.pos())
@@ -653,7 +655,7 @@ class TableView(QTableView):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Highlight the row under the mouse, or start a drag of the pressed row.
 
-        `dragged` is None in a table whose rows cannot be dragged.
+        Rows can be dragged in a table with a function `dragged`.
         """
         # A pressed row is dragged once the mouse has moved some pixels.
         position = event.position().toPoint()
@@ -760,7 +762,7 @@ class TableView(QTableView):
         """Show the focus ring if the focus came by a key.
 
         The ring is around the current row, or around the first row if there is
-        no current one.
+        no current row.
         """
         self._is_quiet = True
         super().focusInEvent(event)  # Qt may make the first row the current one
@@ -808,7 +810,8 @@ class TableView(QTableView):
     def indexAt(self, pos: QPoint) -> QModelIndex:
         """Return the cell that is visible at a pixel.
 
-        A cell of a frozen column may cover another one there.
+        ``pos`` is the pixel. A cell of a frozen column may cover another cell
+        there. Without a cell, the index is invalid.
         """
         section = self._header.frozen_section(pos.x())
         row = self.rowAt(pos.y())
@@ -821,7 +824,7 @@ class TableView(QTableView):
     def visualRect(self, index: Index) -> QRect:
         """Return the rectangle where a cell is visible.
 
-        Frozen cells are not scrolled.
+        Cells of frozen columns are not scrolled with the others.
         """
         rect = super().visualRect(index)
         if (
@@ -963,9 +966,10 @@ class TableView(QTableView):
         self._stretch_columns()
 
     def _known_width(self, column: Column) -> int:
-        """Return the width set by the program, else the user's, else the column's own.
+        """Return the width that the program set for a column, else the user's, else the column's own.
 
-        Return 0 for none.
+        The width is in pixels; 0 stands for a column without any of these
+        widths.
         """
         return (
             self._set_widths.get(column.key)
@@ -1051,10 +1055,10 @@ class TableView(QTableView):
     def _emitting_chosen(self) -> Iterator[None]:
         """Emit `chosen` after a ``with`` block in which Qt handles an event completely.
 
-        It is emitted if the event has led to another row. Qt first makes a row
-        the current one, and then highlights rows by their positions under the
-        mouse. A slot of `chosen` may scroll the table or exchange its rows. It
-        must not run between these two steps.
+        The signal is emitted if the event has led to another row. Qt first
+        makes a row the current one, and then highlights rows by their positions
+        under the mouse. A slot of `chosen` may scroll the table or exchange its
+        rows. Such a slot must not run between these two steps of Qt.
         """
         if self._is_moving:  # an event within an event; the outer one emits
             yield
@@ -1084,8 +1088,8 @@ class TableView(QTableView):
     def _highlight_current(self) -> None:
         """See to it that the current row is highlighted, after the user has removed its highlight.
 
-        The nearest highlighted row becomes the current one. Without any, the
-        current row is highlighted again.
+        The nearest highlighted row becomes the current row. If no row is
+        highlighted, the current row is highlighted again.
         """
         index = self.currentIndex()
         if not index.isValid() or self.selectionModel().isSelected(index):
@@ -1114,7 +1118,8 @@ class TableView(QTableView):
     def reveal(self, row: Row) -> bool:
         """Scroll to any row without choosing it.
 
-        Return whether the row is listed.
+        Return whether the table lists the row: a folded or unknown row is not
+        listed.
         """
         index = self._index_of(row)
         self.scrollTo(index)
@@ -1144,7 +1149,7 @@ class TableView(QTableView):
     def _bring_into_sight(self) -> None:
         """Scroll to the chosen row, no further down than needed.
 
-        It does not scroll while a mouse button is down here.
+        The table does not scroll while a mouse button is pressed on it.
         """
         self._scrolls_when_shown = not self.isVisible()
         if not self._is_button_down:
@@ -1163,8 +1168,8 @@ class TableView(QTableView):
     def _hover(self, row: int) -> None:
         """Note which row is under the mouse, redraw the rows and emit `pointed` with the row object.
 
-        ``row`` is the position of the row, -1 for none; a heading counts as
-        none.
+        ``row`` is the position of the row, -1 for no row; a heading counts as
+        no row.
         """
         row = -1 if self.rows_model.is_heading(row) else row
         if row != self.hovered_row:
@@ -1382,7 +1387,7 @@ class Cells(QStyledItemDelegate):
     def _paint_dot(self, painter: QPainter, rect: QRect, dot: Dot) -> None:
         """Draw the dot of a category, in the category's color.
 
-        It is a ring where an earlier category has the same color. ``rect`` is
+        The dot is a ring if an earlier category has the same color. ``rect`` is
         the cell without its margins.
         """
         style = palettes.category(self._theme.colors, dot.category)
@@ -1437,7 +1442,7 @@ class Cells(QStyledItemDelegate):
     def _paint_diamond(self, painter: QPainter, point: QPointF) -> None:
         """Draw the diamond that marks a cell, after its text.
 
-        ``point`` is its middle.
+        ``point`` is the middle of the diamond.
         """
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._theme.colors.q("accent"))
@@ -1458,10 +1463,10 @@ class Cells(QStyledItemDelegate):
     ) -> QRect:
         """Draw a bar from zero for a weight, and return the rest of the cell, which is for the number.
 
-        All bars of a column, the one at position ``number``, have one scale,
-        from its least to its greatest value; zero is at the left if no weight
-        is negative. The bar of a negative weight goes to the left of zero, in
-        another color.
+        ``number`` is the position of the column. All bars of a column have one
+        scale, from the least to the greatest value of the column; zero is at
+        the left if no weight is negative. The bar of a negative weight goes to
+        the left of zero, in another color.
         """
         colors = self._theme.colors
         low, high = self._model().bar_range(number)

@@ -543,7 +543,7 @@ def whole(x: float) -> int | float:
 
 
 def _best_point_text(curve: Curve, x_name: str, least: bool) -> str:
-    """Return the best point of a curve beside the chosen one, in words; "" where it has none.
+    """Return the best point of a curve beside the chosen one, in words; "" for a curve without points.
 
     ``least`` says whether the least value is the best.
     """
