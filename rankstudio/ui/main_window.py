@@ -304,8 +304,8 @@ class MainWindow(QMainWindow):
     def _connect_page(self, page: Page) -> None:
         """Connect the messages and requests of a page.
 
-        Also warn the user of columns and views of plug-ins that could not be
-        made for the page.
+        Also warn the user of columns and views of plug-ins that could
+        not be made for the page.
         """
         page.failed.connect(self.say_error)
         page.said.connect(self.status.say)

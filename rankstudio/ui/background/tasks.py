@@ -50,8 +50,8 @@ class PathWanted:
     plan : Plan
     fold : Fold
     values : tuple
-        The combination of parameters: a value for each parameter of which the
-        plan tries several values.
+        The combination of parameters: a value for each parameter of
+        which the plan tries several values.
     """
 
     plan: Plan
@@ -85,9 +85,9 @@ def load(
     def work(cancelled: CancelFlag) -> Iterator[float | FoldedDataset]:
         """Open the data: yield the shares that are read, then the dataset.
 
-        What is opened, and how, are parameters of the enclosing function.
-        ``cancelled`` returns whether to stop. Data that differ from the record
-        given there raise an error.
+        What is opened, and how, are parameters of the enclosing
+        function. ``cancelled`` returns whether to stop. Data that
+        differ from the record given there raise an error.
         """
         for message in _with_progress(
             lambda report: _open_dataset(str(path), plan, names, report, cancelled)
@@ -115,9 +115,9 @@ def _open_dataset(
 ) -> FoldedDataset:
     """Open a dataset, divide it into folds as the plan says, and add the user's notes on its features.
 
-    ``progress`` is called with the amount that is read and the total amount.
-    ``names`` is the folder of the notes, None for no notes. ``cancelled``
-    returns whether to stop reading, by an error.
+    ``progress`` is called with the amount that is read and the total
+    amount. ``names`` is the folder of the notes, None for no notes.
+    ``cancelled`` returns whether to stop reading, by an error.
     """
     from rankstudio.engine.data.feature_names import (  # noqa: PLC0415 - on the worker only
         FeatureNotes,
@@ -213,8 +213,9 @@ class FoldCache:
     ) -> LivePath:
         """Return the whole requested path, with its best step.
 
-        A path has the models of one fold and one combination of parameters, one
-        model for each step. ``request`` says which path it is.
+        A path has the models of one fold and one combination of
+        parameters, one model for each step. ``request`` says which
+        path it is.
 
         Raises
         ------
@@ -277,8 +278,8 @@ class FoldCache:
     def test(self, plan: Plan, fold: Fold, step: Step) -> dict[str, float]:
         """Return the measures of a model on the test part of a fold, by name.
 
-        The model is ``step``, one step of a path that ``plan`` computed on the
-        fold ``fold``.
+        The model is ``step``, one step of a path that ``plan``
+        computed on the fold ``fold``.
         """
         return self.prepared(plan, fold).evaluate(step, "test")
 

@@ -244,8 +244,8 @@ class _Thread(QThread):
     def submit(self, job: Job) -> list[Job]:
         """Add a job at the end of the queue, and return the waiting jobs that it replaces.
 
-        The new job replaces waiting jobs whose slot, a name, is the same. A job
-        with the slot "" replaces none.
+        The new job replaces waiting jobs whose slot, a name, is the
+        same. A job with the slot "" replaces none.
         """
         with self._queue_condition:
             replaced = [
@@ -369,8 +369,9 @@ def _outcome_of(
 def _in_words(error: RankStudioError) -> str:
     """Return the text of an error for the user.
 
-    The text calls a parameter of a method by its label in the window's form,
-    such as "features k". The text of any other error is the error's own.
+    The text calls a parameter of a method by its label in the
+    window's form, such as "features k". The text of any other error
+    is the error's own.
     """
     if not isinstance(error, ParameterError):
         return str(error)
@@ -427,7 +428,8 @@ class Worker(QObject):
     def submit(self, job: Job) -> Job:
         """Have a job carried out after the jobs before it, and return the job.
 
-        Jobs that still wait and have the same slot as ``job`` are dropped.
+        Jobs that still wait and have the same slot as ``job`` are
+        dropped.
         """
         for replaced in self._thread.submit(job):
             self._jobs.remove(replaced)

@@ -514,10 +514,11 @@ def _columns(
 ) -> list[Column]:
     """Return the columns of the list of pipelines.
 
-    Each row of the list is a pipeline: a method of selection with a ranker, on
-    one dataset. ``is_ticked`` returns whether a pipeline is ticked. Data have a
-    column only if several datasets are ticked (``several_data``), and labels
-    only if labels of several judges are (``several_labels``).
+    Each row of the list is a pipeline: a method of selection with a
+    ranker, on one dataset. ``is_ticked`` returns whether a pipeline
+    is ticked. Data have a column only if several datasets are ticked
+    (``several_data``), and labels only if labels of several judges
+    are (``several_labels``).
     """
     data = Column(
         "data",
@@ -570,8 +571,8 @@ _RUN_STATE_TEXTS = {
 def _state_text(row: Pipeline) -> str:
     """Return the state of a pipeline's run as a text.
 
-    Without a run, the text is "not run". For an interrupted or a failed run,
-    the text counts the finished folds.
+    Without a run, the text is "not run". For an interrupted or a
+    failed run, the text counts the finished folds.
     """
     if row.state is None:
         return tr("not run")

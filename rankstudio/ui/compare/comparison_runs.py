@@ -50,8 +50,9 @@ class ComparisonRuns(Controller):
         Contains the paths of recently opened data.
     theme : Theme
     choose_data : callable
-        Called with a widget, over which it asks the user for data. Returns the
-        paths of the data, and why other chosen paths are no data.
+        Called with a widget, over which it asks the user for data.
+        Returns the paths of the data, and why other chosen paths are
+        no data.
     parent : QWidget
         Window over which the dialog opens.
     """
@@ -184,8 +185,8 @@ class ComparisonRuns(Controller):
     def _key_of_open_data(self) -> tuple[object, ...]:
         """Return the open data and how they are read, to compare them with those of a plan.
 
-        Return () if the open data are no longer read as the form's plan says;
-        no plan has the key ().
+        Return () if the open data are no longer read as the form's
+        plan says; no plan has the key ().
         """
         plan = self._models.session.plan
         return (
@@ -205,9 +206,10 @@ class ComparisonRuns(Controller):
         def queue(dataset: FoldedDataset) -> None:
             """Queue the plans of one group on the dataset that has just been opened for them.
 
-            The group is known to the enclosing method. An interrupted run of a
-            study only has a record of its data. If ``dataset`` has these data,
-            the run gets the dataset and is resumed.
+            The group is known to the enclosing method. An interrupted
+            run of a study only has a record of its data. If
+            ``dataset`` has these data, the run gets the dataset and
+            is resumed.
             """
             # `usual` takes over the convention of the data, and a selection of
             # models that is possible on them.
@@ -285,8 +287,8 @@ class ComparisonRuns(Controller):
     def _labels(self, are_all_chosen: bool) -> tuple[Offer, ...]:
         """Return the label columns of the open data, if several judges have labeled them.
 
-        The label column in use is ticked; with ``are_all_chosen``, all are
-        ticked. Without several judges, the result is empty.
+        The label column in use is ticked; with ``are_all_chosen``,
+        all are ticked. Without several judges, the result is empty.
         """
         dataset = self._models.session.dataset
         columns = DataColumns.of(self._models.session.plan.columns)
@@ -339,9 +341,9 @@ def _data_sources(folder: Path, names: Sequence[str]) -> list[str]:
 def _offer(source: str, is_known: bool, is_chosen: bool) -> Offer:
     """Return the dialog's entry for the dataset at a path, disabled if it cannot be opened.
 
-    It can be opened if the path ``source`` exists, or if ``is_known``: the
-    sample and the open data are known without a path. ``is_chosen`` tells
-    whether the entry is ticked.
+    It can be opened if the path ``source`` exists, or if
+    ``is_known``: the sample and the open data are known without a
+    path. ``is_chosen`` tells whether the entry is ticked.
     """
     is_available = is_known or is_there(Path(source))
     hint = (

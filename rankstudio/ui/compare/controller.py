@@ -240,8 +240,9 @@ class CompareController(PageController):
     def _run_on_every_fold(self, keys: tuple[int, ...]) -> None:
         """Run the plans of some runs again on all folds; ``keys`` are the numbers of these runs.
 
-        The old runs are on some folds only. Once the new runs are listed, they
-        get the names and tags of the old runs, but not the notes.
+        The old runs are on some folds only. Once the new runs are
+        listed, they get the names and tags of the old runs, but not
+        the notes.
         """
         plans: list[Plan] = []
         for record in map(self._runs.record, keys):
@@ -258,8 +259,8 @@ class CompareController(PageController):
     def _name(self, record: RunRecord) -> None:
         """Give a run on all folds the name of the run on some folds that it repeats.
 
-        ``record`` is the new run on all folds. Nothing happens if the user has
-        not asked for it here.
+        ``record`` is the new run on all folds. Nothing happens if the
+        user has not asked for it here.
         """
         labels = [label for plan, label in self._labels if plan.agrees(record.plan)]
         if labels:
@@ -279,9 +280,10 @@ class CompareController(PageController):
     def _inspect(self, key: int, values: tuple[float, ...], step: int) -> None:
         """Show a run and inspect a model of it, after a click on its curve.
 
-        ``key`` is the number of the run. The model is named by ``values``, its
-        values of the parameters of which the plan tries several, and by
-        ``step``, its number of features or its round.
+        ``key`` is the number of the run. The model is named by
+        ``values``, its values of the parameters of which the plan
+        tries several, and by ``step``, its number of features or its
+        round.
         """
         if self._runs.shown is None or self._runs.shown.key != key:
             self._select(key)

@@ -47,9 +47,9 @@ class CurvesView(Panel):
     Attributes
     ----------
     picked : Signal(int, object, int)
-        The model that the user clicked: the run's number, the model's values of
-        the parameters of which the plan tries several, and its number of
-        features or round.
+        The model that the user clicked: the run's number, the model's
+        values of the parameters of which the plan tries several, and
+        its number of features or round.
     confirmed : Signal()
         The user chooses the model that was clicked last.
     by : Segmented
@@ -207,8 +207,8 @@ class CurvesView(Panel):
     def _point(self, key: int | None, choice: Choice) -> tuple[int, int] | None:
         """Return where a model is: the index of its curve, and its index on the curve.
 
-        ``key`` is the number of the run, and ``choice`` names the model. Return
-        None if no curve has the model.
+        ``key`` is the number of the run, and ``choice`` names the
+        model. Return None if no curve has the model.
         """
         # A model is identified by its run, its values on the axes, and its
         # coordinate on the path (a number of features, or a round). The
@@ -307,8 +307,8 @@ def _overlaid_curve(
 def _point_note(plan: Plan, curve: RunCurve, point: int) -> str:
     """Return the note on a point: its size, its parameters, and the reason if it has no paired difference.
 
-    ``point`` is the position of the point on ``curve``, which shows a run of
-    ``plan``.
+    ``point`` is the position of the point on ``curve``, which shows a
+    run of ``plan``.
     """
     # `unpaired` is the reason why the run is not compared with the reference.
     combination = combination_label(plan.axes, curve.values)

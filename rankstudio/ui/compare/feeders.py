@@ -57,8 +57,8 @@ class ComparisonScope:
     Attributes
     ----------
     session, runs, measured, marks
-        The session, all runs, the runs as they are measured now, and the ticks
-        of the runs.
+        The session, all runs, the runs as they are measured now, and
+        the ticks of the runs.
     worker : Worker
         Computes the contents of the views.
     """
@@ -165,8 +165,9 @@ class ComparisonScope:
     def reference(self, group: RunGroup | None) -> int | None:
         """Return the number of the run with which a group is compared.
 
-        This is the reference that the user has chosen if it is in the group,
-        and the best run otherwise. Return None for a group that is not ranked.
+        This is the reference that the user has chosen if it is in the
+        group, and the best run otherwise. Return None for a group
+        that is not ranked.
         """
         runs = self.members(group)
         if group is None or not group.is_ranked:
@@ -325,10 +326,10 @@ class PairedTests(Controller):
     def _pair(self, key: int, reference: int, runs: Mapping[int, RunResult]) -> Pair:
         """Return the key under which the test of a run against a reference is stored.
 
-        ``key`` and ``reference`` are the numbers of the two runs in ``runs``.
-        The returned key contains how both are measured: the measure, whether
-        that measure chose their models, their conventions, and the part of the
-        data.
+        ``key`` and ``reference`` are the numbers of the two runs in
+        ``runs``. The returned key contains how both are measured: the
+        measure, whether that measure chose their models, their
+        conventions, and the part of the data.
         """
         session = self._session
         measurement = session.measure, session.chooses, runs[reference].plan.convention

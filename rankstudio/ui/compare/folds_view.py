@@ -41,8 +41,8 @@ def rows_of(
 ) -> RunTableRows | str:
     """Compute the rows of a plug-in's table for a run, or return the reason why it has none.
 
-    ``data`` are the data of the run, and ``sealed`` says whether their test
-    part is sealed. Called on the worker.
+    ``data`` are the data of the run, and ``sealed`` says whether
+    their test part is sealed. Called on the worker.
     """
     try:
         rows: RunTableRows = imported(table.compute)(run, data, sealed)
@@ -191,8 +191,8 @@ class FoldsView(View):
     def mark(self, fold: int | None) -> None:
         """Select the row of the shown fold, or the mean while all folds are shown.
 
-        ``fold`` is the number of the fold; None means all folds. This emits no
-        signal.
+        ``fold`` is the number of the fold; None means all folds. This
+        emits no signal.
         """
         self._shown_fold = fold
         if fold is None:
@@ -206,8 +206,8 @@ class FoldsView(View):
     def _set_columns(self, key: tuple[object, ...], columns: Sequence[Column]) -> None:
         """Set other columns and remove the rows, which do not fit the new columns.
 
-        ``key`` is a tuple of all that the columns depend on; it is stored to
-        notice changes.
+        ``key`` is a tuple of all that the columns depend on; it is
+        stored to notice changes.
         """
         self._columns_key = key
         self.sentence.hide()

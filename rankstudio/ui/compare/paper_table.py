@@ -233,8 +233,9 @@ class TableDialog(SavingDialog):
     def _enable(self) -> None:
         """Enable the options and buttons that have an effect.
 
-        A binary format has no text to copy or show. Options of tests need the
-        marks of significance, which show the results of tests.
+        A binary format has no text to copy or show. Options of tests
+        need the marks of significance, which show the results of
+        tests.
         """
         has_table = self._table is not None
         form = self.chosen_format
@@ -248,8 +249,8 @@ class TableDialog(SavingDialog):
     def _on_marks(self) -> None:
         """Ask for a table with tests after marks are ticked.
 
-        Marks show which differences are significant. If they are unticked, the
-        present table is shown without them.
+        Marks show which differences are significant. If they are
+        unticked, the present table is shown without them.
         """
         if self.marks.isChecked():
             self.ask()

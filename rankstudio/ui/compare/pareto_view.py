@@ -120,7 +120,8 @@ class ParetoView(View):
     def offer(self, costs: RunCosts | None) -> Literal["size", "cost"]:
         """Offer the cost as the x axis if features have a cost.
 
-        ``costs`` is None if no feature has a cost. Return the chosen x axis.
+        ``costs`` is None if no feature has a cost. Return the chosen
+        x axis.
         """
         self.by.setVisible(costs is not None)
         return "cost" if costs is not None and self.by.value() == "cost" else "size"
@@ -452,8 +453,9 @@ _X_LABELS = {
 def _front_columns(name: str, by: str) -> tuple[Column, ...]:
     """Return the columns of the table of models, for a measure.
 
-    ``name`` is that of the measure. ``by`` is "size", "cost" or "milliseconds";
-    for "cost" and "milliseconds", a column has the cost.
+    ``name`` is that of the measure. ``by`` is "size", "cost" or
+    "milliseconds"; for "cost" and "milliseconds", a column has the
+    cost.
     """
     cost_columns = {"cost": [_COST_COLUMN], "milliseconds": [_MILLISECONDS_COLUMN]}.get(
         by, []

@@ -212,8 +212,8 @@ class Pipelines:
     def _with_label(self, plan: Plan, label: str) -> Plan:
         """Return a plan on the open data with a judge's label.
 
-        ``label`` is the column of the judge's labels. For the label "", the
-        plan is returned as it is.
+        ``label`` is the column of the judge's labels. For the label
+        "", the plan is returned as it is.
         """
         form = self._session.plan
         if not label:
@@ -354,8 +354,8 @@ class Pipelines:
     def _at(self, plan: Plan, source: str) -> Plan:
         """Return a plan on the data of a path, without settings that refer to features, folds or labels.
 
-        ``source`` is the path. A plan that is on these data already is returned
-        as it is.
+        ``source`` is the path. A plan that is on these data already
+        is returned as it is.
         """
         if plan.data == source:
             return plan

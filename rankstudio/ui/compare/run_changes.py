@@ -70,8 +70,8 @@ class RunChanges(Controller):
     def ask_removals(self, records: tuple[RunRecord, ...]) -> None:
         """Remove runs, with one message that undoes all removals.
 
-        If a run is still at work, the user is asked first, as the removal stops
-        it.
+        If a run is still at work, the user is asked first, as the
+        removal stops it.
         """
         n_removed = len([record for record in records if self.ask_removal(record)])
         if n_removed > 1:
@@ -103,8 +103,8 @@ class RunChanges(Controller):
     def _say_removed(self, text: str, n_runs: int) -> None:
         """Report that runs are removed, with a button that restores all of these runs.
 
-        ``text`` is the message. ``n_runs`` is the number of removed runs: each
-        removal is one step of the undo stack.
+        ``text`` is the message. ``n_runs`` is the number of removed
+        runs: each removal is one step of the undo stack.
         """
         self._withdraw()
         self._removal_text = text
@@ -274,8 +274,8 @@ class _Relabelling(LastingChange):
     def again(self) -> _Relabelling:
         """Return the same change of a run's label as a new command, which is already done.
 
-        When the new command is pushed on the undo stack, nothing changes until
-        the user undoes it.
+        When the new command is pushed on the undo stack, nothing
+        changes until the user undoes it.
         """
         return _Relabelling(
             self._relabel,

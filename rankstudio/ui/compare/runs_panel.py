@@ -140,8 +140,9 @@ class RunRow:
     def mean(self, name: str) -> float | None:
         """Return the mean of a measure.
 
-        The mean is that over the folds, and ``name`` is that of the measure.
-        Return None for a run that is not finished or not measured.
+        The mean is that over the folds, and ``name`` is that of the
+        measure. Return None for a run that is not finished or not
+        measured.
         """
         return self.summary.means.get(name) if self.has_numbers else None
 
@@ -202,9 +203,9 @@ def _run_notes(
 ) -> Iterator[str]:
     """Yield warnings on the results of a run, as sentences.
 
-    They are the notes of the method, notes on ``folds``, the finished folds of
-    the run, and one on queries with fewer documents than the cut-off of a
-    measure of ``plan``.
+    They are the notes of the method, notes on ``folds``, the finished
+    folds of the run, and one on queries with fewer documents than the
+    cut-off of a measure of ``plan``.
     """
     yield from (note.what for note in (*record.notes, *fold_notes(plan, folds)))
     short = short_query_note(record.dataset.query_sizes, plan.convention, plan.measures)
@@ -451,8 +452,8 @@ class RunsPanel(Panel):
     def comparison_of(self, key: int) -> ComparedRun | None:
         """Return the comparison of a run with the reference of its group.
 
-        ``key`` is the number of the run. Return None for a run without a
-        comparison.
+        ``key`` is the number of the run. Return None for a run
+        without a comparison.
         """
         return self._compared.get(key)
 
@@ -649,8 +650,8 @@ class RunsPanel(Panel):
     def _scale_of(self, group: RunGroup) -> dict[int, Scale]:
         """Return the common scale of the differences of a group, for each of its runs.
 
-        The result has the range of the differences by the number of the run; it
-        is {} without tests.
+        The result has the range of the differences by the number of
+        the run; it is {} without tests.
         """
         # `paired_test` is the paired test of a run, or None.
         tests = [
@@ -935,7 +936,8 @@ class RunsPanel(Panel):
 def _link_to_every_fold(group: RunGroup) -> tuple[str, str]:
     """Return the text and the tooltip of the link that runs a group's plans on all folds.
 
-    A group whose runs are on all folds needs no link: then both are "".
+    A group whose runs are on all folds needs no link: then both are
+    "".
     """
     # `partial` are the runs on some folds whose plan has no run on all folds.
     if not group.partial:
@@ -1053,7 +1055,8 @@ def measure_column(
 def chosen_on_column(name: str) -> Column:
     """Return the column of a measure's mean on the part of the data that selected the models.
 
-    ``name`` is that of the measure. A cell has the mean over the folds.
+    ``name`` is that of the measure. A cell has the mean over the
+    folds.
 
     Cells of runs that are not finished are empty.
     """

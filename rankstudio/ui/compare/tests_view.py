@@ -102,8 +102,8 @@ class TestsView(View):
     def set_runs(self, runs: Mapping[int, str], reference: int | None) -> None:
         """Offer runs as the reference, by their numbers and titles, and select one.
 
-        ``reference`` is the number of the selected run; None selects the entry
-        for the best run.
+        ``reference`` is the number of the selected run; None selects
+        the entry for the best run.
         """
         numbered_titles = tuple(runs.items())
         if numbered_titles != self._runs:

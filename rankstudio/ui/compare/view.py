@@ -32,8 +32,8 @@ RUN_DOT = Column("dot", "", kind="dot", value=lambda row: Dot(row.key - 1), widt
 class View(QWidget):
     """Base of the views of the Results panel.
 
-    A view is one way to show the results of runs, such as a table of folds. It
-    has its own caption and tools in the panel's header.
+    A view is one way to show the results of runs, such as a table of
+    folds. It has its own caption and tools in the panel's header.
 
     Parameters
     ----------
@@ -47,8 +47,8 @@ class View(QWidget):
         Widgets in the panel's header while the view is shown.
     body : QVBoxLayout
     hint : Notice
-        Note on what the view could show if the data had other parts, such as a
-        validation part.
+        Note on what the view could show if the data had other parts,
+        such as a validation part.
     """
 
     captioned = Signal()
@@ -140,8 +140,8 @@ class ContributedView(View):
     ) -> Computation | None:
         """Show the contents for the shown run at once and return None, or return their computation.
 
-        ``record`` is the shown run, None without one, and ``measure`` is the
-        name of the measure in use.
+        ``record`` is the shown run, None without one, and ``measure``
+        is the name of the measure in use.
         """
         raise NotImplementedError
 
@@ -169,8 +169,8 @@ class ComparedRuns:
 class ContributedComparison(View):
     """Base of a plug-in's view of the ticked runs, in the panel of results.
 
-    The runs are those of the shown group of comparable runs. The view is a part
-    of its tab while it suits these runs.
+    The runs are those of the shown group of comparable runs. The view
+    is a part of its tab while it suits these runs.
 
     Attributes
     ----------

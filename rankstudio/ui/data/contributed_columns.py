@@ -80,9 +80,9 @@ class ContributedColumn(QObject):
     def _key(self) -> Key | None:
         """Return the key of the values: dataset, number of the shown fold, and convention.
 
-        The values are computed anew when the key has changed. Return None if
-        the values cannot be computed on the shown fold, or if all folds are
-        shown.
+        The values are computed anew when the key has changed. Return
+        None if the values cannot be computed on the shown fold, or if
+        all folds are shown.
         """
         fold = self._session.shown_fold
         if fold is None or not self._session.has_documents:

@@ -107,9 +107,9 @@ class FeatureNames(Controller):
     def _ask(self, title: str, kinds: str, read: Callable[[Path], None]) -> None:
         """Ask the user for a file that goes with the open data, and read it with ``read``.
 
-        ``title`` is that of the dialog, which begins in the folder of the data.
-        ``kinds`` is the dialog's filter of file names. Without open data
-        nothing happens.
+        ``title`` is that of the dialog, which begins in the folder of
+        the data. ``kinds`` is the dialog's filter of file names.
+        Without open data nothing happens.
         """
         dataset = self._session.dataset
         name = (
@@ -306,9 +306,9 @@ class FeatureNames(Controller):
     def _keep(self, notes: FeatureNotes) -> None:
         """Show other names and notes of features everywhere, and store these for the open data.
 
-        ``notes`` has all of them. Do nothing if none has changed. For new
-        names, the dataset is copied, and session and runs use the copy from now
-        on.
+        ``notes`` has all of them. Do nothing if none has changed. For
+        new names, the dataset is copied, and session and runs use the
+        copy from now on.
         """
         dataset = self._session.dataset
         names_differ = notes.names != self._notes.names
@@ -323,8 +323,9 @@ class FeatureNames(Controller):
     def _exchange(self, dataset: FoldedDataset, new: FoldedDataset) -> None:
         """Replace a dataset by one that differs in names or definitions of features only.
 
-        The session and the runs use ``new`` in place of ``dataset`` from now
-        on. Statistics that were computed of the features stay.
+        The session and the runs use ``new`` in place of ``dataset``
+        from now on. Statistics that were computed of the features
+        stay.
         """
         self._runs.give_dataset(
             [r for r in self._runs.records if r.dataset is dataset], new
@@ -447,8 +448,8 @@ class FeatureGroups(Controller):
     def read(self, path: Path) -> bool:
         """Take over the groups in a file, for features that the data have.
 
-        Return whether the file has such groups. A file without groups is no
-        error here, as it may have names of features.
+        Return whether the file has such groups. A file without groups
+        is no error here, as it may have names of features.
         """
         dataset = self._session.dataset
         if dataset is None:

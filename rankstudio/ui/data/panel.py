@@ -164,10 +164,10 @@ def fold_facts(
 ) -> tuple[Fact, ...]:
     """Return facts on a fold: its numbers of documents and queries as "train / vali / test", and of features.
 
-    Without documents, a note says that they are not open. The summary, which
-    takes time to compute, adds notes; it is None until it is computed. With
-    ``one_ranking``, all documents are one ranking, and a note on that replaces
-    the number of queries.
+    Without documents, a note says that they are not open. The
+    summary, which takes time to compute, adds notes; it is None until
+    it is computed. With ``one_ranking``, all documents are one
+    ranking, and a note on that replaces the number of queries.
     """
     if not fold.train.n_documents:
         return (ABSENT, features_row(fold.train.n_features, summary))

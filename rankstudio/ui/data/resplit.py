@@ -87,8 +87,8 @@ class ResplitController(Controller):
         def handle(dataset: FoldedDataset) -> None:
             """Open the dataset that was read in the session, unless the plan asks for another one now.
 
-            The data were read and divided as the plan said when they were
-            requested.
+            The data were read and divided as the plan said when they
+            were requested.
             """
             if (
                 reading(session.plan) == planned_reading

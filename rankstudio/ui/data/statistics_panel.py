@@ -84,8 +84,8 @@ class DescribedFeature:
     def histogram(self) -> HistogramCell | None:
         """Share of each bin among all documents, and among the relevant ones.
 
-        The bins divide the range of the feature's values. The result is None
-        while the documents are counted.
+        The bins divide the range of the feature's values. The result
+        is None while the documents are counted.
         """
         if self.quality is None:
             return None
@@ -133,8 +133,8 @@ class DescribedFeature:
     def alone(self, measure: str) -> float | None:
         """Return a measure of ranking by the feature alone.
 
-        ``measure`` is the name of the measure. Return None if the feature is
-        constant or not measured.
+        ``measure`` is the name of the measure. Return None if the
+        feature is constant or not measured.
         """
         return (
             None
@@ -345,9 +345,9 @@ def _contributed_column(entry: FeatureColumn) -> Column:
 def giving_way(rows: Sequence[DescribedFeature]) -> tuple[str, ...]:
     """Return the keys of the columns that a narrow table hides, the first one first.
 
-    ``rows`` are the features in the table. Columns are hidden until the column
-    of names has the width `NAME_WIDTH`. A column of groups without content is
-    the first, columns of plug-ins are the last.
+    ``rows`` are the features in the table. Columns are hidden until
+    the column of names has the width `NAME_WIDTH`. A column of groups
+    without content is the first, columns of plug-ins are the last.
     """
     empty_columns = () if any(row.group for row in rows) else ("group",)
     return (
@@ -625,7 +625,8 @@ def _shown_columns(data: RankingDataset) -> Sequence[int]:
 def _feature_column(data: RankingDataset, column: int) -> Column:
     """Return the column of the values of a feature, whose title is the feature's id.
 
-    ``column`` is the index of the feature's column in the matrix of ``data``.
+    ``column`` is the index of the feature's column in the matrix of
+    ``data``.
     """
     number = str(data.feature_ids[column])
     return Column(

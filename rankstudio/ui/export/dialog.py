@@ -165,7 +165,8 @@ class ExportDialog(SavingDialog):
     def _finish(self, path: Path, besides: str = "") -> str:
         """Show that the files of a path are written, and return the sentence that says so.
 
-        ``besides`` is another sentence, which is shown after the first.
+        ``besides`` is another sentence, which is shown after the
+        first.
         """
         self._writing_jobs.pop(path, None)
         self._hide_progress()
@@ -174,7 +175,8 @@ class ExportDialog(SavingDialog):
     def _fail(self, path: Path, reason: str) -> None:
         """Show the reason why the files of a path are not written, and hide the progress.
 
-        ``reason`` is a sentence. The job that was to write the files has ended.
+        ``reason`` is a sentence. The job that was to write the files
+        has ended.
         """
         self._writing_jobs.pop(path, None)
         self._hide_progress()
@@ -183,8 +185,9 @@ class ExportDialog(SavingDialog):
     def _show_progress(self, job: Job, message: object) -> None:
         """Show the progress of a job that writes, as a bar.
 
-        ``message`` is a message of the job. The progress is also shown in words
-        if the job writes the file whose path is in the field.
+        ``message`` is a message of the job. The progress is also
+        shown in words if the job writes the file whose path is in the
+        field.
         """
         # A job may send other messages, such as the sentence at its end.
         if not isinstance(message, WorkProgress):

@@ -144,8 +144,8 @@ class FigureDialog(SavingDialog):
         def put_on_clipboard(pictures: tuple[QImage, bytes]) -> None:
             """Put the painted picture, a pair of image and SVG, on the clipboard, with the caption as text.
 
-            The caption is that of the figure that was chosen when the picture
-            was requested.
+            The caption is that of the figure that was chosen when the
+            picture was requested.
             """
             image, svg = pictures
             data = QMimeData()
@@ -205,7 +205,8 @@ class FigureDialog(SavingDialog):
     def _fill(self) -> None:
         """Fill the boxes with figures, formats and widths, and set the ranges of the numbers.
 
-        Each entry of a box has the key of its format or width as its data.
+        Each entry of a box has the key of its format or width as its
+        data.
         """
         for figure in self._figures:
             self.figure_box.addItem(figure.title)

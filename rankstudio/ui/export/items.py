@@ -125,8 +125,8 @@ def plot_figures(models: Models, sections: Sections) -> list[tuple[Plot, Figure]
 def plot_figure(models: Models, plot: Plot) -> Figure:
     """Return the content of a plot as a figure, with a caption that names the source of the numbers.
 
-    If the plot shows no run, the figure has the plot's own caption. ``models``
-    has the data and the runs.
+    If the plot shows no run, the figure has the plot's own caption.
+    ``models`` has the data and the runs.
     """
     plot.flush()  # draws changes of the last milliseconds, which wait for a redraw
     shared = plot.shared
@@ -395,8 +395,9 @@ def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
     ) -> Job:
         """Submit a job that writes the figure of `plot`, and a text file with its caption.
 
-        The figure is written to ``path``. At the end ``on_done`` is called with
-        a remark, or ``failed`` with the reason of the failure.
+        The figure is written to ``path``. At the end ``on_done`` is
+        called with a remark, or ``failed`` with the reason of the
+        failure.
         """
         label = tr("Writing {name}").format(name=path.name)
 
@@ -659,9 +660,10 @@ def _model_writer(
     def check(path: Path, say: Callable[[str], object]) -> Job:
         """Submit a job that ranks with the written file, and return the job.
 
-        The file is at ``path``. ``say`` is called with a sentence on the
-        outcome, or with the error. `portable` returns the model, and `form` is
-        its format; both rank the documents of `trial_parts`.
+        The file is at ``path``. ``say`` is called with a sentence on
+        the outcome, or with the error. `portable` returns the model,
+        and `form` is its format; both rank the documents of
+        `trial_parts`.
         """
         return worker.task(
             tr("Verifying {name}").format(name=path.name),
@@ -774,8 +776,8 @@ def selected_data_item(
 def _dataset_formats(n_parts: int) -> tuple[tuple[str, str], ...]:
     """Return the label and the suffix of each data format.
 
-    ``n_parts`` is the number of parts of the data. Several parts are written
-    into a folder, whose name has no suffix.
+    ``n_parts`` is the number of parts of the data. Several parts are
+    written into a folder, whose name has no suffix.
     """
     return tuple(
         (tr(form.label), form.ending if n_parts == 1 else "")
@@ -824,9 +826,9 @@ def _dataset_writers(
     ) -> Job:
         """Submit a job that writes the data in a format, and return the job.
 
-        ``form`` is the format, and ``path`` that of the file or folder. At the
-        end, ``on_done`` is called with a sentence on what the format cannot
-        store, or ``failed`` with an error.
+        ``form`` is the format, and ``path`` that of the file or
+        folder. At the end, ``on_done`` is called with a sentence on
+        what the format cannot store, or ``failed`` with an error.
         """
         losses: dict[str, None] = {}  # a set that keeps the order
 
@@ -857,8 +859,8 @@ def _dataset_writers(
 def _losses_sentence(form: DataFormat, lost: Sequence[str]) -> str:
     """Return a sentence on what a data format cannot store; "" for nothing.
 
-    ``lost`` names what a file in the format ``form`` has lost. Names of
-    features are not mentioned, as another file has them.
+    ``lost`` names what a file in the format ``form`` has lost. Names
+    of features are not mentioned, as another file has them.
     """
     losses = [tr(loss) for loss in lost if loss != "names of features"]
     text = tr("{form} does not store: {lost}.")

@@ -42,9 +42,9 @@ def save_model_form(
 ) -> None:
     """Write a model in a format of another program.
 
-    ``path`` is the file to write. ``parts`` are documents on which the forms
-    that a model can be written in are compared, and ``feature_set`` defines the
-    features for a search engine.
+    ``path`` is the file to write. ``parts`` are documents on which
+    the forms that a model can be written in are compared, and
+    ``feature_set`` defines the features for a search engine.
 
     Raises
     ------

@@ -38,9 +38,9 @@ def install(choice: str = SYSTEM) -> str:
     Parameters
     ----------
     choice : str
-        A key of `LANGUAGES`. Any other text, such as "system", stands for the
-        language of the operating system if that language has a catalog, and
-        otherwise for English.
+        A key of `LANGUAGES`. Any other text, such as "system", stands
+        for the language of the operating system if that language has
+        a catalog, and otherwise for English.
     """
     key = choice if choice in LANGUAGES else _system_language()
     texts.install(key, None if key == SOURCE else resource("languages", f"{key}.mo"))

@@ -87,8 +87,8 @@ class Absence(QObject):
     def fold_model(self, every_fold: str, default: str) -> str:
         """Return the message for a missing model of a fold: ``every_fold`` while all folds are shown.
 
-        While one fold is shown, return the message on the path or run that is
-        being computed, else ``default``.
+        While one fold is shown, return the message on the path or run
+        that is being computed, else ``default``.
         """
         shows_all_folds = (
             self._session.dataset is not None and self._session.fold is None
@@ -183,7 +183,8 @@ class Models(QObject):
     settings : Settings
         Store the chosen execution backend and memory limit.
     runner : callable
-        Carries out a plan; the engine's function unless a test gives another.
+        Carries out a plan; the engine's function unless a test gives
+        another.
     """
 
     preparing = Signal(str)
@@ -354,8 +355,8 @@ class Models(QObject):
     def _end_preparation(self) -> None:
         """Announce that no kernel is being compiled any more, once that is so.
 
-        Kernels are compiled by a separate process or, without such a process,
-        by a worker.
+        Kernels are compiled by a separate process or, without such a
+        process, by a worker.
         """
         compiler = compiler_process()
         compiles = compiler.compiling if compiler.wanted else self.n_busy

@@ -68,9 +68,9 @@ class LeftOutMeasures(QObject):
     Parameters
     ----------
     session, runs, measured, current
-        Models of the window: the session, the runs, the runs as they are
-        measured now, and the current model. They determine which paths are
-        shown, and by which measure.
+        Models of the window: the session, the runs, the runs as they
+        are measured now, and the current model. They determine which
+        paths are shown, and by which measure.
     worker : Worker
         Measures step by step; other tasks may come between two steps.
     fold_cache : FoldCache

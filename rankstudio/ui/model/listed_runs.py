@@ -54,8 +54,8 @@ class ListedRun:
     def of(cls, record: RunRecord, result: RunResult) -> ListedRun:
         """Return the listed run of a record, as the run is now.
 
-        ``result`` is the result of the run, by the run's own measures or by
-        others.
+        ``result`` is the result of the run, by the run's own measures
+        or by others.
         """
         # `stored` is the run's key in its study; `recorded` the record of its data.
         return cls(
@@ -114,8 +114,8 @@ def request_of(models: Models, settings: ReportSettings) -> ReportRequest:
 def source_of(request: ReportRequest) -> ReportSource:
     """Collect the runs that a report and its figures are made of, with a title and the settings.
 
-    The runs are those of ``request``. Called on the worker, as this reads the
-    study from the disk.
+    The runs are those of ``request``. Called on the worker, as this
+    reads the study from the disk.
     """
     from rankstudio.engine.analysis.reported_runs import ReportSource  # noqa: PLC0415 - on the worker only
 

@@ -65,8 +65,8 @@ class MeasuredRun:
     plan : Plan
         The plan of the run, with the measures in use.
     paths, folds, baselines : Mapping
-        The paths by (fold, combination), the finished folds by number, and the
-        best single feature of each fold.
+        The paths by (fold, combination), the finished folds by
+        number, and the best single feature of each fold.
     result : RunResult or None
     complete : bool
         Whether all results that the run had when it was measured are included.
@@ -333,8 +333,9 @@ class MeasuredRuns(QObject):
     def _take(self, answers: _Answers) -> None:
         """Keep the answers to requests that still stand, and emit `changed`.
 
-        An answer is a pair of a request and the run as it asked to be measured.
-        A later request for the same run replaces an earlier request.
+        An answer is a pair of a request and the run as it asked to be
+        measured. A later request for the same run replaces an earlier
+        request.
         """
         accepted = [
             (request, measured_run)
@@ -413,9 +414,9 @@ class MeasuredRuns(QObject):
     ) -> MeasuredRun:
         """Measure the folds, paths and baselines of a run; called on the worker only.
 
-        ``measurement`` is the measure and the convention. A path is the
-        sequence of models of one fold and one combination of parameters. Return
-        the run with the new values.
+        ``measurement`` is the measure and the convention. A path is
+        the sequence of models of one fold and one combination of
+        parameters. Return the run with the new values.
         """
         # The folds of the run that are finished, by number (n).
         engine = self._remeasurement()
@@ -502,9 +503,10 @@ _Answers = Sequence[tuple[_Request, MeasuredRun]]
 def _state_of_record(record: RunRecord) -> _State:
     """Return the state of a run's results.
 
-    Measured values are up to date while the state is the same as when they were
-    measured. The state consists of the revision of the run, its numbers of
-    paths, folds and baselines, and whether it has a result.
+    Measured values are up to date while the state is the same as when
+    they were measured. The state consists of the revision of the run,
+    its numbers of paths, folds and baselines, and whether it has a
+    result.
     """
     extent = (
         len(record.paths),

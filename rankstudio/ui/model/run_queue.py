@@ -60,9 +60,9 @@ def engine_run(
 def _is_step(event: object) -> bool:
     """Return whether an event ends the wait after a press of the step button.
 
-    The end of a step of a path is such an event. Runs on worker processes
-    report no steps, so the end of a unit, a fold with one combination of
-    parameters, is one there.
+    The end of a step of a path is such an event. Runs on worker
+    processes report no steps, so the end of a unit, a fold with one
+    combination of parameters, is one there.
     """
     return isinstance(event, StepDone) or (
         isinstance(event, UnitFinished) and event.seconds is not None
@@ -82,8 +82,8 @@ class Runs(QObject):
     Parameters
     ----------
     worker : Worker
-        Carries out the runs and nothing else: a paused run holds the thread of
-        its worker.
+        Carries out the runs and nothing else: a paused run holds the
+        thread of its worker.
     study_store : StudyStore
         Where the runs are stored.
     runner : callable

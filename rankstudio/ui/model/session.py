@@ -67,8 +67,8 @@ class SessionState:
 class LastingChange(QUndoCommand):
     """A change that can be undone even after other data were opened.
 
-    The change is a command of the undo stack. The method ``redo`` does nothing
-    if the change is already in effect.
+    The change is a command of the undo stack. The method ``redo``
+    does nothing if the change is already in effect.
     """
 
     def again(self) -> LastingChange:
@@ -373,8 +373,8 @@ class Session(QObject):
     def seal(self, sealed: bool) -> None:
         """Seal the test part of the open data, or unseal it; other data keep their seals.
 
-        While the test part is sealed, no test measure is shown. The sealing or
-        unsealing is stored with its time.
+        While the test part is sealed, no test measure is shown. The
+        sealing or unsealing is stored with its time.
         """
         if self._dataset is None or sealed == self.sealed:
             return
@@ -401,9 +401,10 @@ class Session(QObject):
     ) -> None:
         """Choose another model; consecutive moves of the slider (``gliding``) are undone together.
 
-        The model is named by ``values``, the values of its path on the plan's
-        axes (None for those that validation chose), and ``step``, a number of
-        features or a round (None for the best model of the path).
+        The model is named by ``values``, the values of its path on
+        the plan's axes (None for those that validation chose), and
+        ``step``, a number of features or a round (None for the best
+        model of the path).
         """
         # Consecutive changes of the series "slider" are undone together, those
         # of the series "" one by one.
@@ -417,9 +418,9 @@ class Session(QObject):
     def inspect(self, values: tuple[Any, ...], step: int | None) -> None:
         """Inspect another model of the shown run; the choice and all that depends on it stay as they are.
 
-        The model is named by ``values``, the values of its path on the plan's
-        axes, and ``step``, a number of features or a round (None for the best
-        model of the path).
+        The model is named by ``values``, the values of its path on
+        the plan's axes, and ``step``, a number of features or a round
+        (None for the best model of the path).
         """
         self._put_inspection(Choice(values, step))
 

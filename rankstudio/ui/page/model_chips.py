@@ -31,8 +31,8 @@ def as_choice(model: SelectedModel | None) -> Choice:
 def model_words(plan: Plan, choice: Choice, other: Choice = NOTHING_CHOSEN) -> str:
     """Return the name of the model of a choice, which tells it apart from the choice ``other``.
 
-    The name is "k = 7", or "λ = 2³, k = 7" if the choice ``other`` has another
-    λ. Both choices are models of ``plan``.
+    The name is "k = 7", or "λ = 2³, k = 7" if the choice ``other``
+    has another λ. Both choices are models of ``plan``.
     """
     # A choice has a value for each axis of its plan (a parameter with several
     # values), and an `x_value`: a number of features or a round.

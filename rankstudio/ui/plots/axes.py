@@ -337,8 +337,8 @@ def _draw_placeholder(
 ) -> None:
     """Write the text of an empty plot in its middle.
 
-    ``placeholder`` is the text, which is wrapped to lines. If the lines are too
-    high together, a single line is written.
+    ``placeholder`` is the text, which is wrapped to lines. If the
+    lines are too high together, a single line is written.
     """
     painter.setFont(font(SMALL))
     painter.setPen(colors.q("muted"))

@@ -59,8 +59,8 @@ class Bar:
 class BarsPlot(Plot):
     """Bars of the candidates of a step of selection, as many as fit, the best first.
 
-    The bar of the winner, the candidate that was selected, has the accent
-    color.
+    The bar of the winner, the candidate that was selected, has the
+    accent color.
 
     Parameters
     ----------
@@ -93,8 +93,8 @@ class BarsPlot(Plot):
         Parameters
         ----------
         bars : sequence of Bar
-            The bars in any order. They are sorted by value; bars of equal
-            values keep their order.
+            The bars in any order. They are sorted by value; bars of
+            equal values keep their order.
         winner : hashable, optional
             Id of the selected candidate, where it is not the longest bar (a
             pinned feature).
@@ -112,8 +112,8 @@ class BarsPlot(Plot):
     def count_text(self, frame: Frame) -> str:
         """Return the number of candidates that are shown, and of all: "14 of 41".
 
-        ``frame`` is the layout of the drawing. Return "" where all candidates
-        are shown.
+        ``frame`` is the layout of the drawing. Return "" where all
+        candidates are shown.
         """
         total = len(self.bars)
         n_shown = len(self.shown(frame.area.width()))

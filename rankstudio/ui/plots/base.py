@@ -190,8 +190,8 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     confirmed : Signal()
         The user chooses the model that was picked last.
     about_feature : callable
-        Returns the lines that the box of values adds about a feature, given the
-        feature's id.
+        Returns the lines that the box of values adds about a feature,
+        given the feature's id.
     """
 
     failed = Signal(str)
@@ -259,7 +259,8 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     def figure(self) -> Figure:
         """Return the contents as a figure for print.
 
-        The owner of the plot sets the name and the caption of the figure later.
+        The owner of the plot sets the name and the caption of the
+        figure later.
         """
         raise NotImplementedError
 
@@ -285,8 +286,8 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     def kept_in_sight(self, target: Any) -> Pixels | None:
         """Return pixels that the value box of a target should leave visible.
 
-        A target is what the mouse points at. Return None if no pixels have to
-        be visible.
+        A target is what the mouse points at. Return None if no pixels
+        have to be visible.
         """
         return None
 
@@ -334,8 +335,8 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     def show_readout_again(self) -> None:
         """Show the box of values again, if the mouse is on a feature.
 
-        More may be known about the feature by now, which `about_feature`
-        returns.
+        More may be known about the feature by now, which
+        `about_feature` returns.
         """
         if self._hovered_feature and self.under_mouse is not None and self.box.lines():
             self.say(self.under_mouse, self._box_position)
@@ -360,8 +361,8 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     def confirm(self, target: Any) -> None:
         """Choose a double-clicked model, in a plot whose targets are models.
 
-        ``target`` is the model, as :meth:`hit_test` returns it. A single click
-        only picks the model.
+        ``target`` is the model, as :meth:`hit_test` returns it. A
+        single click only picks the model.
         """
         self.pick(target)
         self.confirmed.emit()
@@ -392,8 +393,8 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     def place_term(self) -> None:
         """Put the underline of a glossary term below the title.
 
-        The underline follows the title as it is drawn now, which may be cut or
-        shortened.
+        The underline follows the title as it is drawn now, which may
+        be cut or shortened.
         """
         if self._term is not None:
             frame = self.frame()
@@ -405,8 +406,9 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     def add_layer(self, draw: Draw, z: float, *, clipped: bool = True) -> None:
         """Add a layer that is drawn by a function.
 
-        ``draw`` draws the layer. Layers with a greater ``z`` lie above. A
-        clipped layer is cut off at the edges of the plot area.
+        ``draw`` draws the layer. Layers with a greater ``z`` lie
+        above. A clipped layer is cut off at the edges of the plot
+        area.
         """
         layer = Layer(self.theme, self.frame, draw, z, clipped)
         self._layers.append(layer)

@@ -119,8 +119,8 @@ class DensityPlot(Plot):
     def _legend_height(self, size: QSizeF) -> float:
         """Return the height of the legend in pixels, in a drawing of ``size``.
 
-        Return 0 if the legend would leave the curves too little height; the
-        legend is not drawn then.
+        Return 0 if the legend would leave the curves too little
+        height; the legend is not drawn then.
         """
         area = super().frame_for(size).area
         _, _, n_lines = self.legend_spots(area.size())
@@ -169,8 +169,8 @@ class DensityPlot(Plot):
     def summary(self) -> str:
         """Return in words where each relevance class has most of its values, and which share of them is 0.
 
-        The share of zeros is said of classes whose zeros have a bar of their
-        own.
+        The share of zeros is said of classes whose zeros have a bar
+        of their own.
         """
         drawn = [d for d in self.densities if d.xs.size]
         peaks = [

@@ -128,9 +128,9 @@ class Frame:
 def padded(low: float, high: float, share: float = 0.06) -> tuple[float, float]:
     """Return a range widened by a share of it at both ends.
 
-    ``low`` and ``high`` are the ends of the range. If both ends are equal, the
-    range is widened by 5 % of their value, or by 0.5 if they are 0. Without
-    finite ends, the range is from 0 to 1.
+    ``low`` and ``high`` are the ends of the range. If both ends are
+    equal, the range is widened by 5 % of their value, or by 0.5 if
+    they are 0. Without finite ends, the range is from 0 to 1.
     """
     if not (np.isfinite(low) and np.isfinite(high)):
         return 0.0, 1.0
@@ -245,9 +245,10 @@ class Layer(QGraphicsItem):
     ) -> None:
         """Draw the layer on the screen with the painter that Qt passes.
 
-        An exception that leaves a painting method ends the process without a
-        message. An exception of the layer is therefore passed to
-        ``sys.excepthook``, once, and the layer stays blank from then on.
+        An exception that leaves a painting method ends the process
+        without a message. An exception of the layer is therefore
+        passed to ``sys.excepthook``, once, and the layer stays blank
+        from then on.
         """
         # `option` and `widget` are arguments of Qt that are not needed.
         if self._has_failed:
@@ -331,8 +332,8 @@ def draw_line(painter: QPainter, px: Floats, py: Floats) -> None:
 def between_axes(painter: QPainter, frame: Frame) -> Iterator[None]:
     """Cut off above and below the plot area what is drawn inside this context.
 
-    At the sides of the plot area, markers may reach over the edge by a few
-    pixels.
+    At the sides of the plot area, markers may reach over the edge by
+    a few pixels.
     """
     painter.save()
     painter.setClipRect(

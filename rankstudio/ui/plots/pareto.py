@@ -76,8 +76,8 @@ class Spot:
     category : int
         Number of the model's run, which decides the color and the marker.
     title, note : str
-        Names of the run and of the model's parameters: "run 2 · GAS, then
-        RankSVM" and "k = 4 · λ = 2⁶".
+        Names of the run and of the model's parameters: "run 2 · GAS,
+        then RankSVM" and "k = 4 · λ = 2⁶".
     """
 
     x: float
@@ -340,8 +340,8 @@ class ParetoPlot(Plot):
     def hit_test(self, point: QPointF) -> int | None:
         """Return the position of the spot at a pixel, None where every spot is too far away.
 
-        The nearest spot is returned, unless a spot of the front is near, too:
-        spots of the front are larger and on top.
+        The nearest spot is returned, unless a spot of the front is
+        near, too: spots of the front are larger and on top.
         """
         if not self.spots:
             return None
@@ -620,9 +620,9 @@ def _best_name_box(
     def cost(candidate: tuple[QRectF, str]) -> tuple[bool, int, int]:
         """Return whether the box leaves the plot, then how many boxes and how many drawn points it hides.
 
-        ``candidate`` is a box and the text in it. The plot, its drawn points
-        and the boxes of other names are those of the enclosing function. The
-        candidate with the least result is the best.
+        ``candidate`` is a box and the text in it. The plot, its drawn
+        points and the boxes of other names are those of the enclosing
+        function. The candidate with the least result is the best.
         """
         # A point within 3 pixels of the box counts as hidden.
         box, _ = candidate
@@ -648,8 +648,8 @@ def _best_name_box(
 def _drawn_pixels(plot: ParetoPlot, frame: Frame) -> tuple[Floats, Floats]:
     """Return the pixels of all markers, and of points along the front and along the levels of the band.
 
-    The result has two arrays of one length, x and y. A box that covers few of
-    these pixels hides little of the plot.
+    The result has two arrays of one length, x and y. A box that
+    covers few of these pixels hides little of the plot.
     """
     xs, ys = frame.pixels(*plot.sizes_and_worths)
     front = list(plot.marks.front) if plot.marks is not None else []
@@ -693,8 +693,8 @@ def text_size(text: str, bold: bool) -> QSizeF:
 def around(point: QPointF, size: QSizeF) -> list[QRectF]:
     """Return boxes of a size around a ring, the nearest first: below, above, at the right and the left.
 
-    The boxes are tried as places for the name of a model. The ring is centered
-    at ``point``, and ``size`` is the size of each box.
+    The boxes are tried as places for the name of a model. The ring is
+    centered at ``point``, and ``size`` is the size of each box.
     """
     x = point.x()
     y = point.y()

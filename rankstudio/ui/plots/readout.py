@@ -162,11 +162,12 @@ class ValueBox(QWidget):
     ) -> tuple[QPoint, bool]:
         """Return the best spot for the box's upper left corner, and whether the box covers its anchor.
 
-        ``size`` is that of the box; ``anchor`` is the point to which the box
-        belongs, and ``obstacles`` are pixels to leave visible (x and y). A spot
-        is better if the box leaves the anchor visible, then if it hides fewer
-        obstacles, then if it comes earlier in the list. All spots are moved
-        inside the plot, below its title.
+        ``size`` is that of the box; ``anchor`` is the point to which
+        the box belongs, and ``obstacles`` are pixels to leave visible
+        (x and y). A spot is better if the box leaves the anchor
+        visible, then if it hides fewer obstacles, then if it comes
+        earlier in the list. All spots are moved inside the plot,
+        below its title.
         """
         room = self._room()
         point = anchor.toPoint()

@@ -59,8 +59,8 @@ class StepCurve:
     key : int
         Key of the curve, which is emitted when the curve is picked.
     label : str
-        Name at the right end of the curve; a curve with the number `BEHIND` has
-        no name there.
+        Name at the right end of the curve; a curve with the number
+        `BEHIND` has no name there.
     x, y : ndarray of shape (K,)
     number : int
         Number of the color and dash, from 0; `BEHIND` for gray.

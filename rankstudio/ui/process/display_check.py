@@ -86,8 +86,8 @@ def missing_libraries(*binaries: str) -> tuple[str, ...]:
 def _load_failures(binary: Path) -> list[str]:
     """Return the names of the system libraries whose absence prevents a binary from being loaded.
 
-    ``binary`` is the path of a library or plugin. Return [] for a binary that
-    can be loaded, or that does not exist.
+    ``binary`` is the path of a library or plugin. Return [] for a
+    binary that can be loaded, or that does not exist.
     """
     error = _load_error(str(binary))
     if error is None or not binary.exists():
@@ -110,8 +110,8 @@ def _load_failures(binary: Path) -> list[str]:
 def _mentioned_libraries(binary: Path) -> set[str]:
     """Return the names of libraries that a binary mentions, also by way of Qt's own libraries.
 
-    Names are such as "libxcb.so.1". Libraries of Qt that the binary mentions
-    are read as well.
+    Names are such as "libxcb.so.1". Libraries of Qt that the binary
+    mentions are read as well.
     """
     names: set[str] = set()
     waiting = [binary]  # binaries still to be read

@@ -51,8 +51,9 @@ def ask_beside(widget: QWidget, title: str, kinds: str, neighbour: Path | None) 
     """Ask for a file to read; return its path, "" if cancelled.
 
     The dialog, with ``title``, opens over ``widget`` in the folder of
-    ``neighbour``, a file, or (for None) in the home folder. ``kinds`` is the
-    filter of the dialog, such as "Tables (*.csv);;All files (*)".
+    ``neighbour``, a file, or (for None) in the home folder. ``kinds``
+    is the filter of the dialog, such as "Tables (*.csv);;All files
+    (*)".
     """
     folder = neighbour.parent if neighbour is not None else Path.home()
     name, _ = QFileDialog.getOpenFileName(widget, title, str(folder), kinds)

@@ -69,8 +69,8 @@ class GarbageSearch:
     Attributes
     ----------
     ended : float
-        Time when the collection ended in seconds, by the clock given to
-        :func:`collect_due`.
+        Time when the collection ended in seconds, by the clock given
+        to :func:`collect_due`.
     took : float
         Duration of the collection in seconds.
     """
@@ -116,8 +116,8 @@ def collect_due(
 ) -> GarbageSearch:
     """Collect garbage of the oldest of Python's generations whose count exceeds its threshold.
 
-    Younger generations are collected with it. Return when the oldest generation
-    of all was collected last, and how long that took.
+    Younger generations are collected with it. Return when the oldest
+    generation of all was collected last, and how long that took.
 
     The oldest generation rests for a hundred times the duration of its last
     collection, so that collections block the window for at most a hundredth of

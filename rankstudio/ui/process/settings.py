@@ -133,8 +133,8 @@ class Settings:
     def set(self, key: str, value: QByteArray | str | float | list[str] | None) -> None:
         """Store a value for a key; None removes the setting.
 
-        The file of the settings is written later; by a writer's thread, if such
-        a thread was started.
+        The file of the settings is written later; by a writer's
+        thread, if such a thread was started.
         """
         if self._values.get(key) == value:
             return
@@ -291,15 +291,16 @@ class _Store(QSettings):
 class _BackgroundWriter(QObject):
     """Writes changes of a store to the disk on a thread that runs only Qt's event loop.
 
-    A call of ``sync`` from Python would block the interpreter, and so the
-    window, while the disk works. Changes of the store would also block while
-    the thread writes, so the changes are kept here until the thread has
-    finished.
+    A call of ``sync`` from Python would block the interpreter, and so
+    the window, while the disk works. Changes of the store would also
+    block while the thread writes, so the changes are kept here until
+    the thread has finished.
 
     Parameters
     ----------
     store : _Store
-        The values, which can be changed in memory and written to a file.
+        The values, which can be changed in memory and written to a
+        file.
     """
 
     def __init__(self, store: _Store) -> None:

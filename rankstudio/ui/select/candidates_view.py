@@ -123,8 +123,8 @@ class CandidatesView(QWidget):
         def bar(column: int) -> int:
             """Return the column whose bar stands for a feature: the first of its group, else its own.
 
-            ``column`` is the column of the feature. The groups are parameters
-            of the enclosing method.
+            ``column`` is the column of the feature. The groups are
+            parameters of the enclosing method.
             """
             return (
                 first_column.get(own_group.get(int(ids[column]), ""), column)

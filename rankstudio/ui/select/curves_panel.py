@@ -33,9 +33,10 @@ from rankstudio.ui.widgets.layout import fill, named
 class CurvesOverGrid:
     """Curves over the values of a parameter with a grid, instead of over k, the number of features.
 
-    Each combination of the parameters' values is a point of a curve. The
-    combinations of a curve differ only in their value on one axis. An axis is a
-    parameter of which the plan tries several values.
+    Each combination of the parameters' values is a point of a curve.
+    The combinations of a curve differ only in their value on one
+    axis. An axis is a parameter of which the plan tries several
+    values.
 
     Attributes
     ----------
@@ -176,8 +177,9 @@ NO_MEASURES = tr("Run a method to see its validation measure at each step.")
 class CurvesPanel(Panel):
     """Two linked plots, of the criterion and of the validation measure, over the number of features k.
 
-    Each combination of the parameters' values has a curve. The user inspects a
-    model with a click on a point, and chooses it with a double click.
+    Each combination of the parameters' values has a curve. The user
+    inspects a model with a click on a point, and chooses it with a
+    double click.
 
     Attributes
     ----------
@@ -663,10 +665,10 @@ class CurvesPanel(Panel):
     def show_smallest(self, mark: SmallestMark | None, best: int = 0) -> None:
         """Mark the smallest model of the chosen curve that is not significantly worse than its best one.
 
-        A button chooses the marked model or, once it is chosen, the best model,
-        which is at ``best``. If both are the same model, there is no mark, and
-        the button says so. ``mark`` is the smallest model; None removes mark
-        and button.
+        A button chooses the marked model or, once it is chosen, the
+        best model, which is at ``best``. If both are the same model,
+        there is no mark, and the button says so. ``mark`` is the
+        smallest model; None removes mark and button.
         """
         self.validation_plot.set_smallest(
             None if mark is None or mark.x == best else mark
@@ -871,8 +873,8 @@ class CurvesPanel(Panel):
     def _curve(self, key: Key) -> Key:
         """Return the key of the curve on which the path of a combination of parameters is drawn.
 
-        ``key`` is the key of the path. Over a grid, the curve is shared with
-        other paths; else both keys are equal.
+        ``key`` is the key of the path. Over a grid, the curve is
+        shared with other paths; else both keys are equal.
         """
         return (
             key
@@ -934,7 +936,8 @@ class CurvesPanel(Panel):
     def _mark(self) -> None:
         """Mark the chosen and the inspected model, and draw the left-out measure of the chosen path.
 
-        Without a chosen or an inspected model, remove the marks of that model.
+        Without a chosen or an inspected model, remove the marks of
+        that model.
         """
         self._draw_left_out()
         self._mark_inspected()
@@ -1011,8 +1014,9 @@ class CurvesPanel(Panel):
     def _model_at(self, key: Key, x: float) -> tuple[Key, int]:
         """Return the key of the path and the k of the model at a point of a curve.
 
-        ``key`` is the key of the curve, and ``x`` the x of the point. Over a
-        grid, each point is a path, of which the last model is meant.
+        ``key`` is the key of the curve, and ``x`` the x of the point.
+        Over a grid, each point is a path, of which the last model is
+        meant.
         """
         if self.over_grid is not None:
             key = key if isinstance(key, str) else self.over_grid.combination(key, x)

@@ -907,8 +907,8 @@ class FeaturesField(Field):
     def check(self, raw: Any) -> Any:
         """Return ids of features as a tuple; raise ParameterError also for an id that the data do not have.
 
-        ``raw`` is the value to check. If the plan tries several sets of
-        features, the result is a tuple of such tuples.
+        ``raw`` is the value to check. If the plan tries several sets
+        of features, the result is a tuple of such tuples.
         """
         ids = self.parameter.validate(raw)
 
@@ -997,8 +997,8 @@ class FeaturesField(Field):
     def _meant(self, text: str) -> tuple[Any, ...]:
         """Return the ids of the features that a typed text means.
 
-        The text has ids or sets of ids, or is a completion, a name or a part of
-        a name.
+        The text has ids or sets of ids, or is a completion, a name or
+        a part of a name.
 
         A part of a name has to match one feature only. Raise ParameterError if
         the text means no feature, or several ones.

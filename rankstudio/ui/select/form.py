@@ -84,8 +84,8 @@ def _method_parameter(entries: Sequence[Method]) -> Parameter:
 def _ranker_parameter(selector: Method) -> Parameter:
     """Return the choice of the final ranker, which ranks with a selector's features, as a parameter.
 
-    ``selector`` is the method that selects the features. By default no other
-    method ranks: the selector's own model does.
+    ``selector`` is the method that selects the features. By default
+    no other method ranks: the selector's own model does.
     """
     # All methods that do not select features can rank with the features of
     # another method. Without such a ranker (None), the selector's own model
@@ -570,8 +570,8 @@ class MethodForm(Panel):
     def _choice_fields(self) -> list[Field]:
         """Return the fields below the heading of the choice of a model: protocol, criterion and rule.
 
-        A ranking that a file gives is one model, so that there is nothing to
-        choose: then only the protocol is returned.
+        A ranking that a file gives is one model, so that there is
+        nothing to choose: then only the protocol is returned.
         """
         learns_nothing = method(self.method_key()).learns_nothing
         return (

@@ -72,10 +72,10 @@ class MethodController(QObject):
     def _with_possible_criterion(self, changes: dict[str, Any]) -> dict[str, Any]:
         """Return changes of the method, with another criterion if the method cannot use the present one.
 
-        ``changes`` are attributes of the plan by name. Only some methods have
-        measures of left-out queries. For other methods, the same measure is
-        taken on the validation part or, without such a part, the training
-        criterion.
+        ``changes`` are attributes of the plan by name. Only some
+        methods have measures of left-out queries. For other methods,
+        the same measure is taken on the validation part or, without
+        such a part, the training criterion.
         """
         # `leaves_out` says that the plan selects by a left-out measure;
         # `chosen_by` is the name of that measure, without "leave-query-out".

@@ -447,10 +447,9 @@ class RunController(PageController):
     ) -> None:
         """Draw the curve of a combination of parameters: on the shown fold, or the mean over folds.
 
-        ``combination`` is its position in the plan of the run ``record``.
-        ``combination`` is its position in the plan of the run ``record``. A
-        mean is over the finished folds. With ``growing``, the steps of an
-        unfinished path are drawn, too.
+        ``combination`` is its position in the plan of the run
+        ``record``. A mean is over the finished folds. With
+        ``growing``, the steps of an unfinished path are drawn, too.
         """
         # All folds: the mean over the folds that are finished.
         fold = self._paths.fold
@@ -558,9 +557,10 @@ class RunController(PageController):
     def _show_step(self, step: Step, plan: Plan, divisor: float) -> None:
         """Show the candidates among which a step of selection chose a feature, with their scores.
 
-        ``plan`` is the plan of the step's path. The scores are divided by
-        ``divisor`` to be comparable between folds: the number of training
-        documents if scores are sums over documents, else 1.
+        ``plan`` is the plan of the step's path. The scores are
+        divided by ``divisor`` to be comparable between folds: the
+        number of training documents if scores are sums over
+        documents, else 1.
         """
         # A method without a score of candidates has nothing to compare. The
         # signal `compared` lets the page of features offer the candidates.

@@ -61,9 +61,9 @@ class ShownPaths:
     def problem(self) -> str:
         """Why the shown run cannot be measured, as a sentence; "" if it can, or without a run.
 
-        A run has its measures by one convention (rules of measures, such as how
-        documents without a label count). To measure by another convention, the
-        documents have to be open.
+        A run has its measures by one convention (rules of measures,
+        such as how documents without a label count). To measure by
+        another convention, the documents have to be open.
         """
         # `measures` returns whether the run can be measured by the convention in use.
         record = self.current.shown.record
@@ -115,8 +115,8 @@ class ShownPaths:
     def mean(self, record: RunRecord, combination: int) -> PathAverage | None:
         """Return the average path of a combination over the finished folds; None if no fold is finished.
 
-        ``combination`` is the position of the combination of parameters in the
-        plan of the run ``record``.
+        ``combination`` is the position of the combination of
+        parameters in the plan of the run ``record``.
         """
         # The keys of a run's paths are pairs: number of the fold, position of
         # the combination.
@@ -140,10 +140,10 @@ def smallest_model(
 ) -> tuple[SmallestMark, int] | None:
     """Return a mark at the smallest model not significantly worse than the best, and the best model's k.
 
-    Both are models of the path of ``model``, the chosen model, and they may be
-    the same. ``record`` is the shown run. Return None if the path has no
-    p-values. The tests use the measure that chooses the model, even if another
-    measure is shown.
+    Both are models of the path of ``model``, the chosen model, and
+    they may be the same. ``record`` is the shown run. Return None if
+    the path has no p-values. The tests use the measure that chooses
+    the model, even if another measure is shown.
     """
     # The two models, `smallest` and `best`, on the path whose plan names the
     # measure that chooses.
@@ -166,8 +166,8 @@ def smallest_set_of(
 ) -> SmallestSet | None:
     """Return the smallest set of a model's path that is not significantly worse than the best one.
 
-    The result also has the best and the chosen set. ``record`` is the shown
-    run. Return None for a path without tests.
+    The result also has the best and the chosen set. ``record`` is the
+    shown run. Return None for a path without tests.
     """
     if not has_choice_of_size(model.plan, model.path):
         return None

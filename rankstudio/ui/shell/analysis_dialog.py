@@ -207,7 +207,8 @@ class AnalysisDialog(QDialog):
     def _choose(self) -> None:
         """Show the form of the analysis that is chosen in the box, and no tables.
 
-        The computation of another analysis that still runs is stopped.
+        The computation of another analysis that still runs is
+        stopped.
         """
         self._work.stop()
         entry = self.entry
@@ -334,8 +335,9 @@ class AnalysisDialog(QDialog):
     def _show_progress(self, state: Any) -> None:
         """Show a state of the computation.
 
-        ``state`` is the result, which may still grow, or the progress: the
-        share that is done, from 0 to 1, and what the computation does now.
+        ``state`` is the result, which may still grow, or the
+        progress: the share that is done, from 0 to 1, and what the
+        computation does now.
         """
         if isinstance(state, AnalysisResult):
             self._warnings = state.warnings

@@ -48,10 +48,10 @@ def matching(entries: Sequence[PaletteEntry], typed: str) -> list[PaletteEntry]:
     def rank(entry: PaletteEntry) -> tuple[int, bool]:
         """Return a sort key of two parts, of which lower values come first.
 
-        The first part is 0 if the typed words are whole words of the entry, 1
-        if they begin its words, else 2. The second part is False if the entry
-        begins with the typed text. The typed text is known to the enclosing
-        function.
+        The first part is 0 if the typed words are whole words of the
+        entry, 1 if they begin its words, else 2. The second part is
+        False if the entry begins with the typed text. The typed text
+        is known to the enclosing function.
         """
         text = entry.text.lower()
         entry_words = text.split()
@@ -143,8 +143,8 @@ class CommandPalette(QDialog):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Let the arrow keys move in the list while the field has the focus.
 
-        ``watched`` is the field of the search. Return True for the arrow keys,
-        which the field then does not get.
+        ``watched`` is the field of the search. Return True for the
+        arrow keys, which the field then does not get.
         """
         if not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
             return super().eventFilter(watched, event)

@@ -112,8 +112,8 @@ class ContributedParts:
     def _new_controller(self, entry: Contributed) -> Controller:
         """Return a new controller of an entry, after a check of its type or its widget.
 
-        The caller has to handle every kind of exception, as code of a plug-in
-        may raise any.
+        The caller has to handle every kind of exception, as code of a
+        plug-in may raise any.
         """
         controller_class = imported(entry.controller)
         if isinstance(entry, WindowCommands):

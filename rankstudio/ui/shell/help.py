@@ -155,10 +155,10 @@ class GuideWindow(QMainWindow):
     def open(self, url: QUrl) -> None:
         """Show a page of the guide, scrolled to what the part of the address after # names.
 
-        The part after # names a heading or a term of the glossary. An address
-        with nothing before the # is on the shown page. Web and mail addresses
-        open in other programs. For a page that does not exist, a message is
-        shown.
+        The part after # names a heading or a term of the glossary. An
+        address with nothing before the # is on the shown page. Web
+        and mail addresses open in other programs. For a page that
+        does not exist, a message is shown.
         """
         if url.scheme() in ("http", "https", "mailto"):
             QDesktopServices.openUrl(url)
@@ -178,9 +178,9 @@ class GuideWindow(QMainWindow):
     def find_next(self) -> None:
         """Select the next occurrence of the typed text.
 
-        The rest of the shown page is searched first, then the later pages, then
-        the earlier pages, and last the beginning of the shown page. A message
-        says if the text does not occur.
+        The rest of the shown page is searched first, then the later
+        pages, then the earlier pages, and last the beginning of the
+        shown page. A message says if the text does not occur.
         """
         # `find` goes on from the present selection, and returns whether it has
         # found the text on the rest of this page.
@@ -282,8 +282,8 @@ class GuideWindow(QMainWindow):
     def _focus_search(self) -> None:
         """Give the focus to the search field.
 
-        If the field already has the focus, find the next occurrence of its
-        text.
+        If the field already has the focus, find the next occurrence
+        of its text.
         """
         if self.field.hasFocus():
             self.find_next()

@@ -113,8 +113,8 @@ class MeasurementController(Controller):
     def _select_by_measure(self, chooses: bool) -> None:
         """Show of each run the model that the current measure selects, if ``chooses``.
 
-        Otherwise, show the model that each run has selected itself. A message
-        says by what the shown models are selected.
+        Otherwise, show the model that each run has selected itself. A
+        message says by what the shown models are selected.
         """
         self._session.select_by_measure(chooses)
         if not chooses:
@@ -200,8 +200,8 @@ class SealController(Controller):
     def write(self) -> None:
         """Store new seal marks in the study.
 
-        The marks are the times of sealing and unsealing. Without a study, wait
-        for the study that the next run begins.
+        The marks are the times of sealing and unsealing. Without a
+        study, wait for the study that the next run begins.
         """
         # The list is replaced, not emptied, as the worker thread reads it meanwhile.
         study = self._models.study_store.study
@@ -225,9 +225,9 @@ class SealController(Controller):
 def _seal_text(marks: Sequence[SealMark], dataset: FoldedDataset | None) -> str:
     """Return the text of the status bar: whether the test part is sealed, and how often it was shown.
 
-    ``marks`` are the sealings and unsealings of the study, of all its datasets.
-    ``dataset`` is the open dataset. Return "" if its test part was never
-    sealed.
+    ``marks`` are the sealings and unsealings of the study, of all its
+    datasets. ``dataset`` is the open dataset. Return "" if its test
+    part was never sealed.
     """
     if dataset is not None and all(fold.test is None for fold in dataset.folds):
         return tr("no test part")

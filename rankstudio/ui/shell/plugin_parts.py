@@ -150,8 +150,9 @@ class PluginPanel(Panel):
     def _build(self, function: Callable[[WindowContext], QWidget]) -> None:
         """Make the widget with the plug-in's function, and show it.
 
-        The widget stays hidden if a callback has failed meanwhile. Callbacks
-        are functions that the plug-in registered while it made the widget.
+        The widget stays hidden if a callback has failed meanwhile.
+        Callbacks are functions that the plug-in registered while it
+        made the widget.
         """
         # A callback that fails while the widget is made sets `_has_failed` again.
         self._has_failed = False

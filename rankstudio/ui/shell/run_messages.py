@@ -62,8 +62,9 @@ class RunMessages(QObject):
     def show_outcome(self, record: RunRecord) -> None:
         """Show the message of a run that has ended.
 
-        The message says why the run failed, or else is the first of the run's
-        notes. A run without failure and notes has no message.
+        The message says why the run failed, or else is the first of
+        the run's notes. A run without failure and notes has no
+        message.
         """
         # An earlier end of the same run, which was continued, may have a message.
         self._forget(record.key)
@@ -94,9 +95,9 @@ class RunMessages(QObject):
     def _say(self, key: int | None) -> None:
         """Show the message of a run, by its number, instead of the last message.
 
-        None, or a run without a message, only removes the last message. A
-        warning that the user has seen long enough is not shown again, but put
-        into the list of kept messages.
+        None, or a run without a message, only removes the last
+        message. A warning that the user has seen long enough is not
+        shown again, but put into the list of kept messages.
         """
         if self._message_key in self._messages:
             text, _ = self._messages[self._message_key]

@@ -41,8 +41,8 @@ class SelectionPart:
     Attributes
     ----------
     text : str
-        The selection: "fold 3". A part with nothing to select has the text "",
-        and is not shown.
+        The selection: "fold 3". A part with nothing to select has the
+        text "", and is not shown.
     entries : callable
         Returns the values that can be selected, with their texts; called when
         the menu opens.

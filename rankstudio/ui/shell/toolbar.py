@@ -154,11 +154,12 @@ class MainToolBar(QToolBar):
     def _fit(self) -> None:
         """Hide as many buttons and texts as needed to make the selection line wide enough.
 
-        The width that the line needs does not depend on its present text, so
-        that a click that changes the text moves no button. There are five
-        steps, each of which frees some width: two buttons are hidden until a
-        usual line fits; then the texts of two buttons, and two more buttons,
-        until a shortened line fits. The level is the number of steps in force.
+        The width that the line needs does not depend on its present
+        text, so that a click that changes the text moves no button.
+        There are five steps, each of which frees some width: two
+        buttons are hidden until a usual line fits; then the texts of
+        two buttons, and two more buttons, until a shortened line
+        fits. The level is the number of steps in force.
         """
         # The widths are exact to the pixel: a step is undone at the same width
         # at which it is done.

@@ -173,9 +173,9 @@ class WindowContext(QObject):
     def on_change(self, callback: Callable[[], object]) -> None:
         """Call a function now, and whenever something that the window shows has changed.
 
-        The function is called only while the plug-in's widget can be seen, once
-        for several changes at a time. An error is shown in the place of the
-        widget.
+        The function is called only while the plug-in's widget can be
+        seen, once for several changes at a time. An error is shown in
+        the place of the widget.
 
         Parameters
         ----------
@@ -218,8 +218,8 @@ class WindowContext(QObject):
     def _call_listeners(self) -> None:
         """Call the functions that the plug-in registered for changes.
 
-        While the widget is hidden, only note that the functions have missed
-        changes.
+        While the widget is hidden, only note that the functions have
+        missed changes.
         """
         self._missed_changes = not self._host.isVisible()
         if self._missed_changes:

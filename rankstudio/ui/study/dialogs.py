@@ -107,8 +107,8 @@ def _looks_like_data(path: Path) -> bool:
 def _file_filter(entry: DataFormat) -> str:
     """Return the filter of a plug-in's format for a file dialog: "Runs (*.run *.run.gz *.run.xz)".
 
-    The dialog then lists files with the endings of the format, also compressed
-    ones.
+    The dialog then lists files with the endings of the format, also
+    compressed ones.
     """
     # A format without a suffix of its own may have "" among its endings, which
     # would let through all files.
@@ -152,7 +152,8 @@ def kind_of(path: Path) -> str:
 class _IconModel(QIdentityProxyModel):
     """The model of a file dialog, with icons for the kinds of files.
 
-    The model finds the kind of each path, such as dataset or study, only once.
+    The model finds the kind of each path, such as dataset or study,
+    only once.
     """
 
     def __init__(self, icons: Mapping[str, QIcon], parent: QObject) -> None:
@@ -265,8 +266,9 @@ class OpenDialog(QFileDialog):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Choose a folder with folds, or of one fold, by a double click or Enter on it.
 
-        Return True for such an event, which Qt then does not handle: Qt would
-        open the folder in the dialog. Other events are left to Qt.
+        Return True for such an event, which Qt then does not handle:
+        Qt would open the folder in the dialog. Other events are left
+        to Qt.
         """
         # A list gets its keys itself, and its viewport gets the clicks.
         view = next((v for v in self._views if watched in (v, v.viewport())), None)
@@ -294,8 +296,8 @@ class OpenDialog(QFileDialog):
 def _activated_index(view: QAbstractItemView, event: QEvent) -> QModelIndex:
     """Return the index of the cell that the user activates by an event; an index is how Qt names a cell.
 
-    The cell of ``view`` is the double-clicked one or, for Enter, the current
-    one. For other events, the index is invalid.
+    The cell of ``view`` is the double-clicked one or, for Enter, the
+    current one. For other events, the index is invalid.
     """
     if (
         isinstance(event, QMouseEvent)
@@ -479,9 +481,9 @@ class ColumnsDialog(QDialog):
     def _fill_boxes(self) -> None:
         """Fill the choices of columns for query, label, part and document, and the menu of judges.
 
-        Each entry of a choice has the number of its column as its data, -1 for
-        no column. A judge is a column with further labels of the same
-        documents.
+        Each entry of a choice has the number of its column as its
+        data, -1 for no column. A judge is a column with further
+        labels of the same documents.
         """
         # Beside the table, there may be a file with the number of documents of
         # each query (`sizes`), which replaces a column of queries.
@@ -778,8 +780,8 @@ class ColumnsDialog(QDialog):
     def _on_missing_toggled(self, is_missing: bool) -> None:
         """Tick or untick the columns that have only numbers if the text is read as missing.
 
-        The text is a word in columns of numbers, which made the program show
-        the dialog.
+        The text is a word in columns of numbers, which made the
+        program show the dialog.
         """
         possible_features = {
             i for i in range(len(self._preview.names)) if self._can_be_feature(i)

@@ -123,15 +123,15 @@ class MethodFiles(Controller):
     def open(self, path: str) -> None:
         """Add the methods and measures of a Python file.
 
-        The file is at ``path``. The user is asked first, unless the file is
-        allowed already.
+        The file is at ``path``. The user is asked first, unless the
+        file is allowed already.
         """
 
         def answer(allowed: bool) -> None:
             """Add the methods of a Python file if it was allowed before, or if the user agrees now.
 
-            ``allowed`` says whether it was allowed before. The path is that of
-            the enclosing method.
+            ``allowed`` says whether it was allowed before. The path
+            is that of the enclosing method.
             """
             if allowed or self._agrees([Path(path)]):
                 self._add(path)
@@ -166,8 +166,8 @@ class MethodFiles(Controller):
     ) -> None:
         """Add the methods of a plan on the worker, and then call a function.
 
-        If the user has not allowed the code of the methods yet, ask and try
-        again.
+        If the user has not allowed the code of the methods yet, ask
+        and try again.
 
         Parameters
         ----------
@@ -186,8 +186,9 @@ class MethodFiles(Controller):
             """Go on if methods were added without an error; else ask for permission, or report the error.
 
             The work returns its error instead of raising it. With the
-            permission, the enclosing method, which adds the methods of a plan,
-            is called again. Its parameter ``then`` is what to go on with.
+            permission, the enclosing method, which adds the methods
+            of a plan, is called again. Its parameter ``then`` is what
+            to go on with.
             """
             self._end()
             if error is None:
@@ -262,8 +263,9 @@ class MethodFiles(Controller):
         def present_name(name: str) -> str:
             """Return the name of a measure in the present version of the file.
 
-            ``name`` is the name of a measure in the plan. Names of measures
-            that are not from this file are returned as they are.
+            ``name`` is the name of a measure in the plan. Names of
+            measures that are not from this file are returned as they
+            are.
             """
             # A name is a key, or a key with a cut-off, such as "key@10".
             key, separator, cutoff = name.partition("@")

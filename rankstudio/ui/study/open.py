@@ -108,8 +108,8 @@ class OpenController(Controller):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Open the paths that the user drops on the window.
 
-        The paths are a file, a folder, or the parts of a fold. Return True for
-        events of dropping, which are not handled further.
+        The paths are a file, a folder, or the parts of a fold. Return
+        True for events of dropping, which are not handled further.
         """
         # When paths enter the window, they have to be accepted to be dropped later.
         if (
@@ -131,10 +131,10 @@ class OpenController(Controller):
     def hand_over(self, **takers: Callable[[Any], object]) -> None:
         """Set the functions that open files other than data, by their kinds.
 
-        ``takers`` has a function for each kind, such as "study". Each function
-        takes a path. But that of "models" takes a list of paths, and that of
-        "code" the path of a plan and the function to call once the methods of
-        the plan are known.
+        ``takers`` has a function for each kind, such as "study". Each
+        function takes a path. But that of "models" takes a list of
+        paths, and that of "code" the path of a plan and the function
+        to call once the methods of the plan are known.
         """
         self._openers = takers
 
@@ -249,9 +249,9 @@ class OpenController(Controller):
         def show(preview: TablePreview) -> None:
             """Ask for the columns in a dialog that shows the first rows.
 
-            ``preview`` has the columns and the first rows of the table. The
-            path of the table, and the reason for asking, are parameters of the
-            enclosing method.
+            ``preview`` has the columns and the first rows of the
+            table. The path of the table, and the reason for asking,
+            are parameters of the enclosing method.
             """
             dialog = ColumnsDialog(
                 self._theme, preview, table_columns, problem, self._window, cell=cell
@@ -260,8 +260,8 @@ class OpenController(Controller):
             def accept() -> None:
                 """Open the table with the columns that the user has chosen in the dialog.
 
-                The dialog, the path of the table and the plan for reading it
-                are those of the enclosing function.
+                The dialog, the path of the table and the plan for
+                reading it are those of the enclosing function.
                 """
                 # The dialog does not ask for these properties, which stay.
                 kept_properties = {
@@ -391,8 +391,8 @@ class OpenController(Controller):
     def show_sample_run(self) -> None:
         """Show the finished run of the sample at once, before the window is visible.
 
-        The data of the sample are opened later. If the run cannot be read,
-        nothing is shown; `load_sample` then opens the data.
+        The data of the sample are opened later. If the run cannot be
+        read, nothing is shown; `load_sample` then opens the data.
         """
         with suppress(RankStudioError):
             self._show_run(read_sample_run())
@@ -408,16 +408,17 @@ class OpenController(Controller):
     def _open_sample_run(self, plan: Plan | None) -> None:
         """Show the finished run of the sample, and open its data.
 
-        If ``plan`` differs from the plan of the run, open the data only; None
-        stands for the plan of the run. The run is read on a worker thread.
+        If ``plan`` differs from the plan of the run, open the data
+        only; None stands for the plan of the run. The run is read on
+        a worker thread.
         """
 
         def show(record: RunRecord) -> None:
             """Show the run of the sample, unless something else was opened meanwhile.
 
-            ``record`` is the finished run of the sample. If the enclosing
-            method was given another plan than that of the run, only open the
-            data.
+            ``record`` is the finished run of the sample. If the
+            enclosing method was given another plan than that of the
+            run, only open the data.
             """
             if (
                 self._session.dataset is not None
@@ -452,8 +453,8 @@ class OpenController(Controller):
         """Open the paths that the user has chosen together.
 
         The paths may be one file or folder, models, feature logs with
-        judgments, or the files of one fold. Files that are not data are passed
-        to the functions set by `hand_over`.
+        judgments, or the files of one fold. Files that are not data
+        are passed to the functions set by `hand_over`.
         """
         # Files of a search engine's feature set are no data, but name the features.
         if len(paths) == 1 and holds_feature_set(Path(paths[0])):
@@ -529,9 +530,10 @@ class OpenController(Controller):
     def _open_data(self, path: str, plan: Plan | None, *, run: bool) -> None:
         """Open the data at a path.
 
-        The data are read as ``plan`` says. Without a plan, they are read as the
-        session's plan says, with the columns that the user has chosen for them
-        before. With ``run``, the plan is run once the data are open.
+        The data are read as ``plan`` says. Without a plan, they are
+        read as the session's plan says, with the columns that the
+        user has chosen for them before. With ``run``, the plan is run
+        once the data are open.
         """
         self._run_when_open = run
         absolute_path = path if path == SAMPLE else str(Path(path).absolute())

@@ -118,8 +118,9 @@ class StudyFiles(Controller):
     def open(self, path: str) -> None:
         """Open a study: list its runs, and store new runs in it.
 
-        If opening the study would stop a run in progress, ask the user first.
-        Nothing is done for a study that is open, or is being opened.
+        If opening the study would stop a run in progress, ask the
+        user first. Nothing is done for a study that is open, or is
+        being opened.
         """
         file = Path(path).resolve()
         if file == self._study_store.path:
@@ -175,9 +176,9 @@ class StudyFiles(Controller):
         def use_copy(_: None) -> None:
             """Use the copy as the study of the window, after it is written.
 
-            The old file is removed from the list of recent files if the user
-            has not named it. Runs that could not be stored in a read-only study
-            can go on.
+            The old file is removed from the list of recent files if
+            the user has not named it. Runs that could not be stored
+            in a read-only study can go on.
             """
             # A study without a name is in a file of the program's own, of no
             # further use.
@@ -215,9 +216,9 @@ class StudyFiles(Controller):
         def work(cancelled: CancelFlag) -> Iterator[object]:
             """Yield the study of the last session, then the runs of the study.
 
-            The file is known to the enclosing method. If another window has the
-            study open, yield only a sentence that says so. ``cancelled``
-            returns whether to stop.
+            The file is known to the enclosing method. If another
+            window has the study open, yield only a sentence that says
+            so. ``cancelled`` returns whether to stop.
             """
             try:
                 yield from self._study_store.read(file)(cancelled)
@@ -249,8 +250,8 @@ class StudyFiles(Controller):
         def handle(message: object) -> None:
             """Handle a message of the job that reads: switch to the study, list a run, or show a sentence.
 
-            ``message`` is the opened study, the record of a run, or a sentence
-            on why something is not read.
+            ``message`` is the opened study, the record of a run, or a
+            sentence on why something is not read.
             """
             nonlocal is_open
             match message:
@@ -274,9 +275,9 @@ class StudyFiles(Controller):
         def end(outcome: Outcome) -> None:
             """Report a failure. If the study was opened at all, find the runs on the open data.
 
-            ``outcome`` is that of the job that reads the study. After the runs
-            are found, the function that was passed to the enclosing method is
-            called.
+            ``outcome`` is that of the job that reads the study. After
+            the runs are found, the function that was passed to the
+            enclosing method is called.
             """
             self._path_being_opened = None
             if outcome.ending is Ending.FAILED:
@@ -339,8 +340,8 @@ class StudyFiles(Controller):
     def _show_again(self, run_id: float | None) -> None:
         """Show a run on the open data, with the model that was chosen of it.
 
-        The run is that with the id ``run_id`` in the study, or else the last
-        run. If a run is shown already, that run stays.
+        The run is that with the id ``run_id`` in the study, or else
+        the last run. If a run is shown already, that run stays.
         """
         on_data = [
             r for r in self._runs.records if r.dataset is self._models.session.dataset
@@ -366,10 +367,10 @@ class StudyFiles(Controller):
     ) -> None:
         """Switch to another study, or to a new one (None), and close the present one.
 
-        The present study is closed once its run has ended. ``last_id`` is the
-        number of the last run in the other study, after which new runs are
-        numbered; ``seal_marks`` are the times at which its test parts were
-        sealed and unsealed.
+        The present study is closed once its run has ended.
+        ``last_id`` is the number of the last run in the other study,
+        after which new runs are numbered; ``seal_marks`` are the
+        times at which its test parts were sealed and unsealed.
         """
         # The seal comes first, so that results of a sealed test part are not
         # visible for a moment.
@@ -414,8 +415,9 @@ class StudyFiles(Controller):
     def _may_leave(self, description: str) -> bool:
         """Return whether the present study may be left.
 
-        If leaving the study would stop a run in progress, ask the user.
-        ``description`` is the title of the question: what the user wants to do.
+        If leaving the study would stop a run in progress, ask the
+        user. ``description`` is the title of the question: what the
+        user wants to do.
         """
         if not self._runs.busy:
             return True

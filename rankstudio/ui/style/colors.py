@@ -54,8 +54,8 @@ class Colors:
     def role(self, name: str) -> str:
         """Return the color of a role, by its name.
 
-        The result is ``#rrggbb``. A ``name`` that is a color ``#rrggbb`` itself
-        is returned as it is.
+        The result is ``#rrggbb``. A ``name`` that is a color
+        ``#rrggbb`` itself is returned as it is.
         """
         return name if name.startswith("#") else str(getattr(self, name))
 

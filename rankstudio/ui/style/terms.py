@@ -74,9 +74,10 @@ def glossary() -> dict[str, str]:
 class TermLabel(QLabel):
     """A label that may contain a term of the glossary, underlined with dots.
 
-    The tooltip of the term explains the term. A click on the term opens the
-    guide at the term's explanation. So do Enter, the space bar and F1 while the
-    label has the focus, and F1 while the field of the label has the focus.
+    The tooltip of the term explains the term. A click on the term
+    opens the guide at the term's explanation. So do Enter, the space
+    bar and F1 while the label has the focus, and F1 while the field
+    of the label has the focus.
     """
 
     def __init__(self) -> None:
@@ -151,8 +152,8 @@ class TermLabel(QLabel):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Show the explanation of the term as a tooltip while the mouse is on the word.
 
-        Return True if the event is handled. Beside the word, the label shows
-        its own tooltip, as False is returned.
+        Return True if the event is handled. Beside the word, the
+        label shows its own tooltip, as False is returned.
         """
         if watched is not self or event.type() != QEvent.Type.ToolTip:
             return super().eventFilter(watched, event)
@@ -259,8 +260,8 @@ class TermLabel(QLabel):
     def _open(self) -> None:
         """Open the guide at the term, by the nearest parent of the label that can open the guide.
 
-        If the panel of the label is in a window of its own, the parents of that
-        window are asked, too.
+        If the panel of the label is in a window of its own, the
+        parents of that window are asked, too.
         """
         widget: QWidget | None = self
         while widget is not None and not isinstance(widget, GuideOpener):
@@ -272,8 +273,8 @@ class TermLabel(QLabel):
 def term_address_of(widget: QWidget) -> str:
     """Return the guide's address of a term, such as "glossary.md#fold".
 
-    The term is that in the label ``widget``, or in the label of the field
-    ``widget``. Return "" without such a term.
+    The term is that in the label ``widget``, or in the label of the
+    field ``widget``. Return "" without such a term.
     """
     if isinstance(widget, TermLabel):
         return widget.term_address()

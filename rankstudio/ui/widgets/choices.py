@@ -80,7 +80,8 @@ class Segment(QPushButton):
 class ButtonChoice(QWidget):
     """A group of buttons of which exactly one is chosen.
 
-    The Tab key stops at the chosen button; arrow keys move to other buttons.
+    The Tab key stops at the chosen button; arrow keys move to other
+    buttons.
     """
 
     def __init__(self) -> None:
@@ -90,7 +91,8 @@ class ButtonChoice(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Choose the next or previous visible button by the arrow keys.
 
-        At the end of the row of buttons, the chosen button stays chosen.
+        At the end of the row of buttons, the chosen button stays
+        chosen.
         """
         # `step` is 1 or -1 for an arrow key, None for any other key. The id of a
         # button is its position, -1 for none; the group returns None for a
@@ -210,8 +212,8 @@ class Segmented(ButtonChoice):
     def eventFilter(self, watched: object, event: object) -> bool:
         """Handle the arrow keys instead of the buttons, which would move the focus out of the row.
 
-        ``watched`` is a button of the row. Return True for the arrow keys;
-        False leaves other events to the buttons.
+        ``watched`` is a button of the row. Return True for the arrow
+        keys; False leaves other events to the buttons.
         """
         if not isinstance(event, QKeyEvent) or event.type() != QKeyEvent.Type.KeyPress:
             return False
@@ -440,8 +442,8 @@ _SPACE_BELOW_NOTE = 5  # pixels
 class _CalmComboBox(QComboBox):
     """A combo box that leaves the mouse wheel to the form around it, instead of changing its value.
 
-    The list of the box is as wide as the longest entry, even in a narrow form.
-    The text of the box itself is cut with an ellipsis.
+    The list of the box is as wide as the longest entry, even in a
+    narrow form. The text of the box itself is cut with an ellipsis.
     """
 
     cut = Qt.TextElideMode.ElideRight
@@ -449,8 +451,8 @@ class _CalmComboBox(QComboBox):
     def initStyleOption(self, option: QStyleOptionComboBox) -> None:
         """Set how Qt draws the box: its text is cut to the width beside the arrow.
 
-        ``option`` receives the text. The attribute `cut` says where the text is
-        cut, at its end or in the middle.
+        ``option`` receives the text. The attribute `cut` says where
+        the text is cut, at its end or in the middle.
         """
         super().initStyleOption(option)
         text_rect = self.style().subControlRect(

@@ -117,7 +117,8 @@ class Heading:
 class Column:
     """A column of a table: how its cells get their values from row objects, and how they are drawn.
 
-    Callables take the row object as their argument, unless stated otherwise.
+    Callables take the row object as their argument, unless stated
+    otherwise.
 
     Attributes
     ----------
@@ -207,8 +208,8 @@ class Column:
     def text(self, row: Row) -> str:
         """Return the text of the cell in a row.
 
-        The text is the formatted value, "–" for a missing value, and "" for a
-        cell that is drawn.
+        The text is the formatted value, "–" for a missing value, and
+        "" for a cell that is drawn.
         """
         value = self.value_in(row)
         if is_missing(value):
@@ -378,8 +379,8 @@ class ColumnModel(QAbstractTableModel):
     ) -> None:
         """Sort by a column, -1 for the order in which the rows were given.
 
-        ``column`` is the position of the column. Rows with equal values keep
-        the order in which rows were given.
+        ``column`` is the position of the column. Rows with equal
+        values keep the order in which rows were given.
         """
         # Qt calls this twice for a click on a header
         if self._sorting != (column, order):
@@ -389,8 +390,8 @@ class ColumnModel(QAbstractTableModel):
     def _sorted_indices(self) -> Sequence[int]:
         """Return the indices in `rows` in the order that the sorting column gives.
 
-        Headings stay above their rows; the rows below a heading are sorted
-        among themselves.
+        Headings stay above their rows; the rows below a heading are
+        sorted among themselves.
         """
         number, order = self._sorting
         if not 0 <= number < len(self.columns):
@@ -432,9 +433,9 @@ class ColumnModel(QAbstractTableModel):
     def _rearrange(self) -> None:
         """Sort the shown rows, and let Qt's persistent indexes follow their rows.
 
-        A persistent index is a cell that Qt remembers: the current cell or a
-        highlighted cell. The index has the position of the row, which the
-        sorting changes.
+        A persistent index is a cell that Qt remembers: the current
+        cell or a highlighted cell. The index has the position of the
+        row, which the sorting changes.
         """
         old_indices = self._shown_indices
         new_indices = self._sorted_indices()
@@ -456,8 +457,8 @@ class ColumnModel(QAbstractTableModel):
     def identities(self, rows: Sequence[Row]) -> list[Hashable]:
         """Return the identities of rows.
 
-        The identities are the positions of the rows if no function ``identity``
-        was given.
+        The identities are the positions of the rows if no function
+        ``identity`` was given.
         """
         return [self._identity_of(row, index) for index, row in enumerate(rows)]
 
@@ -487,9 +488,9 @@ class ColumnModel(QAbstractTableModel):
     def bar_range(self, column: int) -> tuple[float, float]:
         """Return the ends of the scale of a column's bars.
 
-        ``column`` is the position of the column. The ends are the least and the
-        greatest number of the column, 0 included. Both are computed once for
-        the present rows.
+        ``column`` is the position of the column. The ends are the
+        least and the greatest number of the column, 0 included. Both
+        are computed once for the present rows.
         """
         if column not in self._ranges:
             rows = (row for row in self.rows if not isinstance(row, Heading))
@@ -560,8 +561,8 @@ class ColumnModel(QAbstractTableModel):
     ) -> bool:
         """Emit `written` with the text that the user wrote; return whether the cell can be edited.
 
-        An unchanged text is not emitted. The model does not change rows: the
-        owner of the rows sets other rows.
+        An unchanged text is not emitted. The model does not change
+        rows: the owner of the rows sets other rows.
         """
         if not index.isValid() or role != Qt.ItemDataRole.EditRole:
             return False
@@ -579,9 +580,9 @@ class ColumnModel(QAbstractTableModel):
     ) -> Any:
         """Return a property of the header, by the role.
 
-        The property is the title, tooltip or alignment of a column, or the
-        number of a row, from 1. ``section`` is the position of the column or
-        row.
+        The property is the title, tooltip or alignment of a column,
+        or the number of a row, from 1. ``section`` is the position of
+        the column or row.
         """
         if orientation == Qt.Orientation.Vertical:
             return (
@@ -617,8 +618,8 @@ def separated_text(
 ) -> str:
     """Return rows as text with a header line, the cells separated by `separator`.
 
-    Each column gives one cell of a line, or a cell for each of its parts.
-    Numbers have all their digits.
+    Each column gives one cell of a line, or a cell for each of its
+    parts. Numbers have all their digits.
     """
     # A column of drawings is left out, and one with several numbers is divided
     # into columns of one number.
@@ -636,9 +637,9 @@ def separated_text(
 def table_text(columns: Sequence[Column], rows: Sequence[Row], ending: str) -> str:
     """Return rows as a table, in the format of a file name's ending.
 
-    The format is LaTeX for ".tex", Markdown for ".md", and CSV for any other
-    ``ending``. In CSV numbers have all their digits; the other formats have the
-    texts of the cells.
+    The format is LaTeX for ".tex", Markdown for ".md", and CSV for
+    any other ``ending``. In CSV numbers have all their digits; the
+    other formats have the texts of the cells.
     """
     text_of_table = {".tex": latex_text, ".md": markdown_text}.get(ending)
     if text_of_table is None:

@@ -171,7 +171,8 @@ class BarRows(QWidget):
     def set_rows(self, rows: Sequence[tuple[str, int]]) -> None:
         """Show other rows: pairs of a label and a count.
 
-        The tooltip and screen readers have the labels and counts as text.
+        The tooltip and screen readers have the labels and counts as
+        text.
         """
         self._rows = tuple(rows)
         text = "\n".join(f"{label}: {count_text(count)}" for label, count in rows)

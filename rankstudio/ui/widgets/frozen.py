@@ -30,8 +30,9 @@ class FrozenHeader(QHeaderView):
     def frozen_width(self) -> int:
         """Return the width of the frozen sections in pixels, 0 if they need not be drawn over others.
 
-        Frozen sections need not be drawn if nothing is scrolled sideways, and
-        are not drawn if they would cover too much of the table.
+        Frozen sections need not be drawn if nothing is scrolled
+        sideways, and are not drawn if they would cover too much of
+        the table.
         """
         if not self.n_frozen or not self.offset():
             return 0

@@ -108,9 +108,9 @@ class HeadingText(QWidget):
 class HeadingBar(QWidget):
     """One heading of a table: an arrow that folds the rows below it, its text, and a link.
 
-    A click anywhere on the bar folds or unfolds the rows. So do Space and Enter
-    on the arrow. The left arrow key folds the rows, the right arrow key unfolds
-    them.
+    A click anywhere on the bar folds or unfolds the rows. So do Space
+    and Enter on the arrow. The left arrow key folds the rows, the
+    right arrow key unfolds them.
 
     Parameters
     ----------
@@ -209,10 +209,10 @@ class HeadingBar(QWidget):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Handle keys while one of the two buttons has the focus.
 
-        ``watched`` is the button. The left arrow key folds the rows of the
-        heading and the right one unfolds them, as in trees; Enter presses the
-        button. Return True for these keys; False leaves other events to the
-        button.
+        ``watched`` is the button. The left arrow key folds the rows
+        of the heading and the right one unfolds them, as in trees;
+        Enter presses the button. Return True for these keys; False
+        leaves other events to the button.
         """
         if not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
             return False
@@ -271,7 +271,8 @@ class HeadingBars(QObject):
     def place(self) -> None:
         """Show a bar over each of the present headings, and delete the bars of headings that are gone.
 
-        If the headings have changed, the bars are put into the tab order anew.
+        If the headings have changed, the bars are put into the tab
+        order anew.
         """
         headings = self._headings()
         if not headings and not self._bars:

@@ -68,9 +68,9 @@ def emptied(box: Box) -> Box:
 def show_in(area: QScrollArea, page: QWidget) -> None:
     """Show another widget in a scrolling area, and delete the widget that it replaces.
 
-    ``page`` is the new widget of ``area``. Adding labels to the visible widget
-    would flicker: Qt paints them once in the old height, and the area gets the
-    new height only afterwards.
+    ``page`` is the new widget of ``area``. Adding labels to the
+    visible widget would flicker: Qt paints them once in the old
+    height, and the area gets the new height only afterwards.
     """
     replaced = area.takeWidget()
     area.setWidget(page)

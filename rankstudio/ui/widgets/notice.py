@@ -100,8 +100,8 @@ class Notice(ClosedByEscape):
     ----------
     theme : Theme
     stacked : bool
-        Whether a single action's button is below the text, for a narrow place.
-        Several buttons are always below the text.
+        Whether a single action's button is below the text, for a
+        narrow place. Several buttons are always below the text.
 
     Attributes
     ----------
@@ -188,8 +188,8 @@ class Notice(ClosedByEscape):
     def expire(self) -> None:
         """Hide the message and emit `expired`, or try again a little later.
 
-        The message stays while the mouse or the focus is on the bar, or another
-        window is active.
+        The message stays while the mouse or the focus is on the bar,
+        or another window is active.
         """
         focus = QApplication.focusWidget()
         has_focus = focus is not None and self.isAncestorOf(focus)
@@ -278,8 +278,9 @@ class Notice(ClosedByEscape):
     def _lay_out(self) -> None:
         """Lay out the parts of the bar.
 
-        Icon, text, the button of a single action and the close button are in a
-        row. Another row below has the buttons of several actions.
+        Icon, text, the button of a single action and the close button
+        are in a row. Another row below has the buttons of several
+        actions.
         """
         self._row_beside = QHBoxLayout()
         self._row_below = QHBoxLayout()
@@ -377,11 +378,12 @@ class Notices(QWidget):
     ) -> None:
         """Show a message below the others.
 
-        The message replaces a shown message that it repeats or continues. Of
-        several messages of level "info", only the newest is shown. A warning
-        without buttons hides itself after it was readable for a while. The
-        parameters are those of `Notice.say`: text, level, and a function for
-        the label of each button.
+        The message replaces a shown message that it repeats or
+        continues. Of several messages of level "info", only the
+        newest is shown. A warning without buttons hides itself after
+        it was readable for a while. The parameters are those of
+        `Notice.say`: text, level, and a function for the label of
+        each button.
         """
         # A text continues another one if it begins with it, followed by a blank.
         for bar in list(self._shown_bars):
@@ -642,9 +644,9 @@ class Question:
         title, text : str
             Title of the dialog, and the question.
         do, leave : str
-            Labels of the two buttons: "Discard results" and "Keep running". The
-            second label is *Cancel* by default; Enter and Esc press the second
-            button.
+            Labels of the two buttons: "Discard results" and "Keep
+            running". The second label is *Cancel* by default; Enter
+            and Esc press the second button.
         detail : str
             Long text that the user can unfold, such as code that would run.
 

@@ -114,8 +114,8 @@ class ElidedLabel(TermLabel):
 class Caption(ElidedLabel):
     """A caption that is cut between words, or left out if too little of it would remain.
 
-    The caption takes no more width than its text needs, so that the widgets
-    after the caption follow directly.
+    The caption takes no more width than its text needs, so that the
+    widgets after the caption follow directly.
     """
 
     def __init__(self, text: str = "") -> None:
@@ -223,8 +223,8 @@ class WrappedLabel(QLabel):
 class PanelHeader(QFrame):
     """The header of a panel.
 
-    The header emits a signal for a double click, and one with the position of a
-    request for a menu.
+    The header emits a signal for a double click, and one with the
+    position of a request for a menu.
     """
 
     doubleClicked = Signal()
@@ -437,7 +437,8 @@ class Disclosure(QWidget):
         Layout of the widgets that are shown and hidden.
     button : QToolButton
     wanted : bool
-        Whether the user has opened the column last, rather than closed it.
+        Whether the user has opened the column last, rather than
+        closed it.
     """
 
     def __init__(self, theme: Theme, name: str) -> None:
@@ -473,8 +474,8 @@ class Disclosure(QWidget):
     def restore(self, is_open: bool) -> None:
         """Open the column if the user had it open at last, as the settings say.
 
-        ``is_open`` is that choice of the user. A column that is already open
-        stays open.
+        ``is_open`` is that choice of the user. A column that is
+        already open stays open.
         """
         self.wanted = is_open
         self.set_open(is_open or self.opened)

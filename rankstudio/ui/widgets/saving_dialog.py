@@ -18,7 +18,8 @@ from rankstudio.ui.widgets.layout import set_role
 class SavingDialog(QDialog):
     """Base of a dialog that writes files.
 
-    The dialog replaces an existing file only after the user saves twice.
+    The dialog replaces an existing file only after the user saves
+    twice.
 
     Parameters
     ----------
@@ -55,8 +56,8 @@ class SavingDialog(QDialog):
     def say(self, sentence: str, role: str = "ok") -> None:
         """Show a sentence on the outcome of an action.
 
-        ``role`` is the variant of the style sheet that colors the sentence:
-        "ok", "muted", "warning" or "error".
+        ``role`` is the variant of the style sheet that colors the
+        sentence: "ok", "muted", "warning" or "error".
         """
         self.message.setText(sentence)
         set_role(self.message, role)
@@ -105,9 +106,9 @@ class SavingDialog(QDialog):
     ) -> bool:
         """Write a file with the function ``write``, and return whether it is written.
 
-        The file is not written if the window reads it as data, or if writing
-        fails; then an error is shown. ``files`` are the files that are written,
-        if these are not ``path`` itself.
+        The file is not written if the window reads it as data, or if
+        writing fails; then an error is shown. ``files`` are the files
+        that are written, if these are not ``path`` itself.
         """
         # The first call is there for its error only: open data, of which parts
         # are still read from disk as needed, must not be replaced.
@@ -127,9 +128,10 @@ class SavingDialog(QDialog):
     def tell_written(self, path: Path, remark: str = "") -> str:
         """Show that a file is written, emit `saved`, and return the sentence that says so.
 
-        ``remark`` is another sentence, which is shown after the first but not
-        returned. ``path`` is the file. The next file is suggested in the same
-        folder, and replaces this file only if the user agrees anew.
+        ``remark`` is another sentence, which is shown after the first
+        but not returned. ``path`` is the file. The next file is
+        suggested in the same folder, and replaces this file only if
+        the user agrees anew.
         """
         self._replaceable_path = None
         self._folder = path.parent

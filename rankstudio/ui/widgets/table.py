@@ -145,8 +145,8 @@ class ColumnWidths(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Track whether the mouse is pressed on the header: only then is a new width the user's.
 
-        ``watched`` is the header. Return False, which leaves the event to the
-        header.
+        ``watched`` is the header. Return False, which leaves the
+        event to the header.
         """
         if event.type() in (
             QEvent.Type.MouseButtonPress,
@@ -171,8 +171,8 @@ class ColumnWidths(QObject):
 def given_width(column: Column) -> int:
     """Return a column's own width, at least that of its title in the present language.
 
-    The width is in pixels. Return 0 for a column whose width is that of its
-    texts.
+    The width is in pixels. Return 0 for a column whose width is that
+    of its texts.
     """
     return max(scaled(column.width), title_width(column.title)) if column.width else 0
 
@@ -435,8 +435,8 @@ class TableView(QTableView):
     def freeze(self, last: str) -> None:
         """Keep columns visible when the others are scrolled sideways.
 
-        The first columns are kept, up to the column with the key ``last``. No
-        column is kept if the table has no such column.
+        The first columns are kept, up to the column with the key
+        ``last``. No column is kept if the table has no such column.
         """
         keys = [column.key for column in self.rows_model.columns]
         self._header.n_frozen = keys.index(last) + 1 if last in keys else 0
@@ -761,8 +761,8 @@ class TableView(QTableView):
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Show the focus ring if the focus came by a key.
 
-        The ring is around the current row, or around the first row if there is
-        no current row.
+        The ring is around the current row, or around the first row if
+        there is no current row.
         """
         self._is_quiet = True
         super().focusInEvent(event)  # Qt may make the first row the current one
@@ -810,8 +810,8 @@ class TableView(QTableView):
     def indexAt(self, pos: QPoint) -> QModelIndex:
         """Return the cell that is visible at a pixel.
 
-        ``pos`` is the pixel. A cell of a frozen column may cover another cell
-        there. Without a cell, the index is invalid.
+        ``pos`` is the pixel. A cell of a frozen column may cover
+        another cell there. Without a cell, the index is invalid.
         """
         section = self._header.frozen_section(pos.x())
         row = self.rowAt(pos.y())
@@ -968,8 +968,8 @@ class TableView(QTableView):
     def _known_width(self, column: Column) -> int:
         """Return the width that the program set for a column, else the user's, else the column's own.
 
-        The width is in pixels; 0 stands for a column without any of these
-        widths.
+        The width is in pixels; 0 stands for a column without any of
+        these widths.
         """
         return (
             self._set_widths.get(column.key)
@@ -1055,10 +1055,11 @@ class TableView(QTableView):
     def _emitting_chosen(self) -> Iterator[None]:
         """Emit `chosen` after a ``with`` block in which Qt handles an event completely.
 
-        The signal is emitted if the event has led to another row. Qt first
-        makes a row the current one, and then highlights rows by their positions
-        under the mouse. A slot of `chosen` may scroll the table or exchange its
-        rows. Such a slot must not run between these two steps of Qt.
+        The signal is emitted if the event has led to another row. Qt
+        first makes a row the current one, and then highlights rows by
+        their positions under the mouse. A slot of `chosen` may scroll
+        the table or exchange its rows. Such a slot must not run
+        between these two steps of Qt.
         """
         if self._is_moving:  # an event within an event; the outer one emits
             yield
@@ -1088,8 +1089,8 @@ class TableView(QTableView):
     def _highlight_current(self) -> None:
         """See to it that the current row is highlighted, after the user has removed its highlight.
 
-        The nearest highlighted row becomes the current row. If no row is
-        highlighted, the current row is highlighted again.
+        The nearest highlighted row becomes the current row. If no row
+        is highlighted, the current row is highlighted again.
         """
         index = self.currentIndex()
         if not index.isValid() or self.selectionModel().isSelected(index):
@@ -1118,8 +1119,8 @@ class TableView(QTableView):
     def reveal(self, row: Row) -> bool:
         """Scroll to any row without choosing it.
 
-        Return whether the table lists the row: a folded or unknown row is not
-        listed.
+        Return whether the table lists the row: a folded or unknown
+        row is not listed.
         """
         index = self._index_of(row)
         self.scrollTo(index)
@@ -1149,7 +1150,8 @@ class TableView(QTableView):
     def _bring_into_sight(self) -> None:
         """Scroll to the chosen row, no further down than needed.
 
-        The table does not scroll while a mouse button is pressed on it.
+        The table does not scroll while a mouse button is pressed on
+        it.
         """
         self._scrolls_when_shown = not self.isVisible()
         if not self._is_button_down:
@@ -1168,8 +1170,8 @@ class TableView(QTableView):
     def _hover(self, row: int) -> None:
         """Note which row is under the mouse, redraw the rows and emit `pointed` with the row object.
 
-        ``row`` is the position of the row, -1 for no row; a heading counts as
-        no row.
+        ``row`` is the position of the row, -1 for no row; a heading
+        counts as no row.
         """
         row = -1 if self.rows_model.is_heading(row) else row
         if row != self.hovered_row:
@@ -1387,8 +1389,8 @@ class Cells(QStyledItemDelegate):
     def _paint_dot(self, painter: QPainter, rect: QRect, dot: Dot) -> None:
         """Draw the dot of a category, in the category's color.
 
-        The dot is a ring if an earlier category has the same color. ``rect`` is
-        the cell without its margins.
+        The dot is a ring if an earlier category has the same color.
+        ``rect`` is the cell without its margins.
         """
         style = palettes.category(self._theme.colors, dot.category)
         painter.setPen(QPen(style.color, 2.0) if style.repeats else Qt.PenStyle.NoPen)
@@ -1463,10 +1465,11 @@ class Cells(QStyledItemDelegate):
     ) -> QRect:
         """Draw a bar from zero for a weight, and return the rest of the cell, which is for the number.
 
-        ``number`` is the position of the column. All bars of a column have one
-        scale, from the least to the greatest value of the column; zero is at
-        the left if no weight is negative. The bar of a negative weight goes to
-        the left of zero, in another color.
+        ``number`` is the position of the column. All bars of a column
+        have one scale, from the least to the greatest value of the
+        column; zero is at the left if no weight is negative. The bar
+        of a negative weight goes to the left of zero, in another
+        color.
         """
         colors = self._theme.colors
         low, high = self._model().bar_range(number)

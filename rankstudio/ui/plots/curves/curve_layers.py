@@ -51,9 +51,9 @@ def draw_curves(
 ) -> None:
     """Draw the curves, straight between points and with a gap at NaN; the chosen one on top.
 
-    While one curve is chosen, the other curves are thin and faded. A curve
-    "beside" the chosen one stays as it is: such a curve shows another measure
-    of the same models, to compare.
+    While one curve is chosen, the other curves are thin and faded. A
+    curve "beside" the chosen one stays as it is: such a curve shows
+    another measure of the same models, to compare.
     """
     chosen = family.chosen_key
     strokes = family.strokes(colors)  # color and dash of each curve
@@ -81,8 +81,8 @@ def draw_band(
 ) -> None:
     """Draw the band of a family of curves: an interval as a light area, and the mean as a line.
 
-    The mean and the interval are over folds. An interval over permutations of
-    the labels has no mean, but an outline and a name.
+    The mean and the interval are over folds. An interval over
+    permutations of the labels has no mean, but an outline and a name.
     """
     band = family.band
     if band is None:
@@ -182,7 +182,8 @@ def draw_smallest(
 ) -> None:
     """Draw a diamond at the smallest model that is not significantly worse than the best one.
 
-    A text beside the diamond names the model, unless the model is chosen.
+    A text beside the diamond names the model, unless the model is
+    chosen.
     """
     center = _smallest_pixel(family, frame)  # None if the model is out of sight
     mark = family.smallest
@@ -211,7 +212,8 @@ def draw_smallest(
 def _smallest_pixel(family: CurveSet, frame: Frame) -> QPointF | None:
     """Return the pixel of the smallest model that is not significantly worse than the best one.
 
-    Return None if the model is out of sight, or if there is no such model.
+    Return None if the model is out of sight, or if there is no such
+    model.
     """
     y = family.smallest_value()
     if family.smallest is None or isnan(y):
@@ -279,8 +281,9 @@ def draw_inspection(
 ) -> None:
     """Draw the inspected point: a dotted vertical line at its x, and an open circle on its curve.
 
-    The user can inspect a point before choosing it. Line and circle are in the
-    color of the text, to tell them from those of the chosen point.
+    The user can inspect a point before choosing it. Line and circle
+    are in the color of the text, to tell them from those of the
+    chosen point.
     """
     if family.inspection is None or family.is_empty():
         return
@@ -373,9 +376,10 @@ def draw_curve(
 def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | None:
     """Reduce the points of a curve to four in each pixel column: the first, lowest, highest and last.
 
-    A line through them looks the same as one through all points. Return x and y
-    of the remaining points. Return None if there are few points anyway, if some
-    go to the left, or if some are missing (NaN): then all points are drawn.
+    A line through them looks the same as one through all points.
+    Return x and y of the remaining points. Return None if there are
+    few points anyway, if some go to the left, or if some are missing
+    (NaN): then all points are drawn.
 
     Parameters
     ----------
@@ -408,8 +412,9 @@ def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | No
 def _point_mask(px: Floats, py: Floats) -> Bools:
     """Return which points of a curve are drawn as dots, a truth value for each point.
 
-    ``px`` and ``py`` are the pixels of the points. If there is room, all points
-    are dots; else only points between two gaps (NaN), which no line would show.
+    ``px`` and ``py`` are the pixels of the points. If there is room,
+    all points are dots; else only points between two gaps (NaN),
+    which no line would show.
     """
     is_finite = np.isfinite(py)
     if px.size < 2 or float(np.ptp(px)) / (px.size - 1) >= _MIN_POINT_DISTANCE:
@@ -495,9 +500,10 @@ def draw_beside_key(
 def readable_pixels(family: CurveSet, frame: Frame) -> Pixels:
     """Return the pixels that the note about the choice should not hide: all points, and names of curves.
 
-    The result has two arrays of one length, the x and the y of the pixels. The
-    points of the chosen curve occur several times, so that they count more. The
-    box of a name is a grid of points, each of which occurs several times, too.
+    The result has two arrays of one length, the x and the y of the
+    pixels. The points of the chosen curve occur several times, so
+    that they count more. The box of a name is a grid of points, each
+    of which occurs several times, too.
     """
     points = frame.pixels(*family.points(family.chosen_key, one_curve=False))
     # the boxes of the names of the curve beside the chosen one (its key,
@@ -523,8 +529,9 @@ def _key_of_curve_beside(
 ) -> tuple[Hashable, list[str], QRectF] | None:
     """Return the key of the curve beside the chosen one, the lines of its name, and the box for them.
 
-    That curve shows another measure of the same models; of several, the first
-    is named. Return None if there is no such curve, or no room for a name.
+    That curve shows another measure of the same models; of several,
+    the first is named. Return None if there is no such curve, or no
+    room for a name.
     """
     beside_curves = [
         (key, curve)
@@ -553,8 +560,9 @@ def _key_of_curve_beside(
 def _free_room(family: CurveSet, frame: Frame, width: float, height: float) -> QRectF:
     """Return the box of a size in pixels, at the right or left edge, that hides least of the curves.
 
-    ``width`` and ``height`` are the size. Of equally good boxes, the lowest is
-    returned, and the one at the right before the one at the left.
+    ``width`` and ``height`` are the size. Of equally good boxes, the
+    lowest is returned, and the one at the right before the one at the
+    left.
     """
     area = frame.area
     tops = np.linspace(

@@ -40,9 +40,9 @@ MOST_LINES = 12
 class Curve:
     """The points of one curve, in the order in which they came.
 
-    A curve with ``beside`` shows another measure of the models of the chosen
-    curve, such as one on left-out queries. Such a curve is there to compare,
-    and has no points to choose.
+    A curve with ``beside`` shows another measure of the models of the
+    chosen curve, such as one on left-out queries. Such a curve is
+    there to compare, and has no points to choose.
     """
 
     label: str
@@ -101,8 +101,9 @@ class Band:
     def p_at(self, x: float) -> float | None:
         """Return the p-value at x: the share of permutations that are as good there.
 
-        The permutations are of the labels, and "good" refers to the criterion.
-        Return None for a band over folds, and if the band has no point at x.
+        The permutations are of the labels, and "good" refers to the
+        criterion. Return None for a band over folds, and if the band
+        has no point at x.
         """
         indices = np.flatnonzero(self.xs == x)
         return (
@@ -192,8 +193,8 @@ class CurveSet:
     ) -> None:
         """Show another measure of the chosen curve's models beside it: to compare, not to choose.
 
-        The new curve replaces an earlier curve with the key ``key``. Without
-        points, the curve of that key is removed.
+        The new curve replaces an earlier curve with the key ``key``.
+        Without points, the curve of that key is removed.
         """
         curve = Curve(
             label, [float(x) for x in xs], [float(y) for y in ys], beside=True
@@ -239,9 +240,10 @@ class CurveSet:
     def points(self, key: Hashable | None, one_curve: bool) -> tuple[Floats, Floats]:
         """Return x and y of all points, which a box over the plot should not hide.
 
-        The result has two arrays of one length, x and y. The points of the
-        curve ``key`` occur several times, so that they count more. With
-        ``one_curve``, the points of other curves are left out.
+        The result has two arrays of one length, x and y. The points
+        of the curve ``key`` occur several times, so that they count
+        more. With ``one_curve``, the points of other curves are left
+        out.
         """
         # The curve of the key counts five times, and once more if all do.
         curves = [] if one_curve and key is not None else list(self.curves.values())
@@ -277,10 +279,11 @@ class CurveSet:
     ) -> tuple[Hashable, float] | None:
         """Return the key of the curve and the x of the point that the mouse points at.
 
-        ``px`` and ``py`` are the pixel of the mouse. The point has the x
-        nearest to the mouse; of the curves with this x, the one nearest in
-        height is meant. If points coincide, the curve that lies on top is
-        meant: the chosen one, else the last. Return None without points.
+        ``px`` and ``py`` are the pixel of the mouse. The point has
+        the x nearest to the mouse; of the curves with this x, the one
+        nearest in height is meant. If points coincide, the curve that
+        lies on top is meant: the chosen one, else the last. Return
+        None without points.
         """
         # The chosen curve comes last, as False sorts before True.
         best: tuple[Hashable, float, tuple[float, float]] | None = None
@@ -514,11 +517,11 @@ def numbers(family: CurveSet, x_name: str) -> Numbers:
 def neighbour(family: CurveSet, dx: int, dy: int) -> tuple[Hashable, float] | None:
     """Return the point to which an arrow key leads, as the key of its curve and its x.
 
-    The way begins at the inspected point, or else at the chosen one. The way
-    leads ``dx`` points to the right and ``dy`` curves on in the order of the
-    family, and stops at the last point or curve. Without a point to begin with,
-    the result is the first point of the first curve. Return None without
-    points.
+    The way begins at the inspected point, or else at the chosen one.
+    The way leads ``dx`` points to the right and ``dy`` curves on in
+    the order of the family, and stops at the last point or curve.
+    Without a point to begin with, the result is the first point of
+    the first curve. Return None without points.
     """
     # Curves beside the chosen one cannot be chosen.
     start = family.inspection or family.choice
@@ -559,9 +562,9 @@ def _best_point_text(curve: Curve, x_name: str, least: bool) -> str:
 def spoken(family: CurveSet, x_name: str, title: str, *, least: bool) -> str:
     """Return the best point, and the chosen one, as a screen reader says them.
 
-    An example for several curves is "validation MAP, best 0.5341 at k = 3, λ =
-    2⁶". ``title`` is what y measures, ``x_name`` the name of x, and ``least``
-    says whether the least value is the best.
+    An example for several curves is "validation MAP, best 0.5341 at k
+    = 3, λ = 2⁶". ``title`` is what y measures, ``x_name`` the name of
+    x, and ``least`` says whether the least value is the best.
     """
     # The best value of all curves, and where it is.
     best: tuple[float, str] | None = None

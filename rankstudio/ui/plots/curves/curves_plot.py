@@ -66,9 +66,9 @@ class CurvesPlot(Plot):
     Plots one below the other share the x axis, whose text stands below the last
     of them.
 
-    A click or arrow keys pick a point of a curve; the owner of the plot then
-    calls `inspect`. A double click or Enter confirms the point; the owner then
-    calls `select`.
+    A click or arrow keys pick a point of a curve; the owner of the
+    plot then calls `inspect`. A double click or Enter confirms the
+    point; the owner then calls `select`.
 
     Parameters
     ----------
@@ -444,8 +444,8 @@ class CurvesPlot(Plot):
     def hit_test(self, point: QPointF) -> tuple[Hashable, float] | None:
         """Return the key of the curve and the x of the point that a click at a pixel means.
 
-        The nearest point is meant, however far it is. Return None for a pixel
-        beside the plot area.
+        The nearest point is meant, however far it is. Return None for
+        a pixel beside the plot area.
         """
         frame = self.frame()
         if not frame.area.adjusted(-8, -8, 8, 8).contains(point):
@@ -628,8 +628,8 @@ class CurvesPlot(Plot):
     def step(self, right: int, down: int) -> bool:
         """Move along a curve by an arrow key; up leads to the next curve, down to the previous one.
 
-        ``right`` and ``down`` are 1, 0 or -1. Emit `picked` with the new point.
-        Return whether there is a point.
+        ``right`` and ``down`` are 1, 0 or -1. Emit `picked` with the
+        new point. Return whether there is a point.
         """
         target = neighbour(self.family, right, -down)
         if target is not None:

@@ -482,9 +482,9 @@ def below_names(
 def ends_width(plot: OverlayPlot, size: QSizeF) -> float:
     """Return the width of the names at the ends of the curves; 0 if names do not stand there.
 
-    The width is in pixels, for a drawing of ``size``. Names do not stand at the
-    ends if the plot has them elsewhere, or if they would be too wide or too
-    many.
+    The width is in pixels, for a drawing of ``size``. Names do not
+    stand at the ends if the plot has them elsewhere, or if they would
+    be too wide or too many.
     """
     if not plot.names_at_ends or not plot.curves:
         return 0.0
@@ -757,8 +757,8 @@ def draw_names(
 ) -> None:
     """Draw the names of the curves: at their ends, else in rows above the plot area.
 
-    After the last name in the rows follows how many names have no room. A plot
-    of little height has no names above it.
+    After the last name in the rows follows how many names have no
+    room. A plot of little height has no names above it.
     """
     if plot.names_at_ends:
         draw_hint(plot, painter, frame, colors)
@@ -864,9 +864,9 @@ def shown_names(
 ) -> tuple[list[tuple[OverlaidCurve, QRectF]], QRectF, str]:
     """Return the curves that are named, each with its box, and a box and a text such as "and 3 more".
 
-    The boxes lie in rows that are ``width`` pixels wide. Names are left out
-    from the end until the text fits behind the last one. With all names shown,
-    the text is "".
+    The boxes lie in rows that are ``width`` pixels wide. Names are
+    left out from the end until the text fits behind the last one.
+    With all names shown, the text is "".
     """
     # The first boxes of names that have room in a few rows.
     boxes = list(_name_boxes(plot, width))

@@ -66,8 +66,8 @@ class MapFeature:
         Id of the feature, from 1.
     name : str
     rank : int
-        Position at which the model selected the feature, from 1; 0 if the model
-        does not have the feature.
+        Position at which the model selected the feature, from 1; 0 if
+        the model does not have the feature.
     """
 
     feature_id: int
@@ -169,8 +169,9 @@ class FeatureMapPlot(HeatMapPlot):
     def show_map(self, features: Sequence[MapFeature], content: MapValues) -> None:
         """Show features from top to bottom, and a matrix with a row for each of them.
 
-        ``features`` are the rows, and ``content`` has the matrix and its texts.
-        The chosen cell stays chosen unless it is beyond the new matrix.
+        ``features`` are the rows, and ``content`` has the matrix and
+        its texts. The chosen cell stays chosen unless it is beyond
+        the new matrix.
         """
         self.features = tuple(features)
         self.shown = content
@@ -440,8 +441,9 @@ def draw_margins(
 def spread(targets: list[float], low: float, high: float) -> list[float]:
     """Return the heights of labels, in pixels: near some ascending targets, but apart from each other.
 
-    The heights lie between ``low`` and ``high``. If there is no room for all,
-    the last targets are left out, so that the result is shorter.
+    The heights lie between ``low`` and ``high``. If there is no room
+    for all, the last targets are left out, so that the result is
+    shorter.
     """
     fitting = targets[: max(1, int((high - low) / _MIN_LABEL_SPACING) + 1)]
     # First each is moved on until it is far enough from the one before. Then,

@@ -126,11 +126,11 @@ _BRIGHT = 0.62  # of viridis: from here on dark letters are read better than lig
 class HeatMapPlot(Plot):
     """A map of values in colors: rows from bottom to top (such as λ), columns from left to right (such as k).
 
-    The colours reach no farther beyond the 10th and the 90th percentile than
-    the two percentiles are apart, so that one bad column does not leave the
-    rest in a single shade; the bar of colours beside the map says by "≤" and
-    "≥" where values lie beyond its ends. A cell without a value shows the
-    ground.
+    The colours reach no farther beyond the 10th and the 90th
+    percentile than the two percentiles are apart, so that one bad
+    column does not leave the rest in a single shade; the bar of
+    colours beside the map says by "≤" and "≥" where values lie beyond
+    its ends. A cell without a value shows the ground.
 
     Parameters
     ----------
@@ -143,16 +143,16 @@ class HeatMapPlot(Plot):
     decimals : int
         Number of decimals of the values in the box and in the cells.
     limits : pair of float, optional
-        Fixed values at the two ends of the colours; by default the values of
-        the map decide.
+        Fixed values at the two ends of the colours; by default the
+        values of the map decide.
     written : bool
         Whether cells with enough room bear their value.
 
     Attributes
     ----------
     note : str
-        Sentence for a screen reader on what the map shows. If it is empty, the
-        greatest value of the map is said instead.
+        Sentence for a screen reader on what the map shows. If it is
+        empty, the greatest value of the map is said instead.
     picked : Signal(int, int)
         Row and column of the cell that was clicked, counted from 0.
     """
@@ -234,10 +234,10 @@ class HeatMapPlot(Plot):
     def color_range(self) -> tuple[float, float]:
         """Return the values at the two ends of the colors.
 
-        A map without fixed limits begins at the least value and ends at the
-        greatest. But no end is farther beyond the 10 % or the 90 % quantile
-        than these two quantiles are apart, as an outlier would leave all other
-        cells in a single shade.
+        A map without fixed limits begins at the least value and ends
+        at the greatest. But no end is farther beyond the 10 % or the
+        90 % quantile than these two quantiles are apart, as an
+        outlier would leave all other cells in a single shade.
         """
         if self._limits is not None:
             return self._limits
@@ -275,7 +275,8 @@ class HeatMapPlot(Plot):
     def color_bar(self, frame: Frame) -> ColorBar | None:
         """Return the bar of colors beside the map; None for a map without one.
 
-        The bar has three texts: at the bottom, in the middle and at the top.
+        The bar has three texts: at the bottom, in the middle and at
+        the top.
         """
         texts = self.bar_texts()
         area = frame.area
@@ -288,8 +289,8 @@ class HeatMapPlot(Plot):
     def edges(self, frame: Frame) -> tuple[Ints, Ints]:
         """Return the pixels between the cells of a map of R rows and C columns, whole and ascending.
 
-        The first array has C + 1 horizontal pixels, the second R + 1 vertical
-        pixels, from the top.
+        The first array has C + 1 horizontal pixels, the second R + 1
+        vertical pixels, from the top.
         """
         n_rows, n_columns = self.values.shape
         area = frame.area

@@ -50,7 +50,8 @@ class MatrixColumn:
     selected : bool
         Whether the feature is in the shown selection.
     wanted : int
-        The user's wish for the feature: `FREE`, `REQUIRED` or `EXCLUDED`.
+        The user's wish for the feature: `FREE`, `REQUIRED` or
+        `EXCLUDED`.
     """
 
     feature: int
@@ -67,11 +68,13 @@ class MatrixRow:
     Attributes
     ----------
     above : float
-        Share by which the error of the set is above that of the best set.
+        Share by which the error of the set is above that of the best
+        set.
     features : frozenset of int
         Ids of the features in the set.
     label : str
-        Name of a special set: "best" or "greedy"; "" for any other set.
+        Name of a special set: "best" or "greedy"; "" for any other
+        set.
     own : bool
         Whether the set is the shown selection.
     """
