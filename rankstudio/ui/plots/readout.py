@@ -100,8 +100,8 @@ class ValueBox(QWidget):
         obstacles : pair of ndarray, optional
             Pixels of points that should stay visible, x and y.
         dispensable : bool
-            Whether to hide the box where, in a small plot, it could only cover
-            the point.
+            Whether to hide the box where, in a small plot, it could
+            only cover the point.
         """
         self._lines = tuple(lines)
         if not lines:
@@ -166,8 +166,8 @@ class ValueBox(QWidget):
         the box belongs, and ``obstacles`` are pixels to leave visible
         (x and y). A spot is better if the box leaves the anchor
         visible, then if it hides fewer obstacles, then if it comes
-        earlier in the list. All spots are moved inside the plot,
-        below its title.
+        earlier in the list. All spots are moved inside the plot, below
+        its title.
         """
         room = self._room()
         point = anchor.toPoint()

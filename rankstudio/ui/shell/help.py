@@ -156,9 +156,9 @@ class GuideWindow(QMainWindow):
         """Show a page of the guide, scrolled to what the part of the address after # names.
 
         The part after # names a heading or a term of the glossary. An
-        address with nothing before the # is on the shown page. Web
-        and mail addresses open in other programs. For a page that
-        does not exist, a message is shown.
+        address with nothing before the # is on the shown page. Web and
+        mail addresses open in other programs. For a page that does not
+        exist, a message is shown.
         """
         if url.scheme() in ("http", "https", "mailto"):
             QDesktopServices.openUrl(url)
@@ -205,9 +205,9 @@ class GuideWindow(QMainWindow):
     def _scroll_to(self, fragment: str) -> None:
         """Scroll to a heading, or to a term of the glossary, which is also selected.
 
-        ``fragment`` is the text of the heading or term as in an address, in
-        lower case with hyphens. For "" and for a text that the page does not
-        have, nothing is done.
+        ``fragment`` is the text of the heading or term as in an
+        address, in lower case with hyphens. For "" and for a text that
+        the page does not have, nothing is done.
         """
         block = self._browser.document().begin()
 
@@ -282,8 +282,8 @@ class GuideWindow(QMainWindow):
     def _focus_search(self) -> None:
         """Give the focus to the search field.
 
-        If the field already has the focus, find the next occurrence
-        of its text.
+        If the field already has the focus, find the next occurrence of
+        its text.
         """
         if self.field.hasFocus():
             self.find_next()
@@ -349,7 +349,8 @@ class Help(QObject):
     notice : Notices
         Shows messages.
     places : Mapping of str to str
-        Page and heading of the guide for each panel, by the panel's object name.
+        Page and heading of the guide for each panel, by the panel's
+        object name.
     parent : QWidget
         The window.
 
@@ -438,8 +439,8 @@ class Help(QObject):
     def offer_crash_report(self, reports: CrashReports) -> None:
         """Show a message that the program crashed the last time, with a button that copies the report.
 
-        The report is deleted after it is copied, or after the user has closed
-        the message.
+        The report is deleted after it is copied, or after the user has
+        closed the message.
         """
         text = tr("RankStudio failed unexpectedly the last time.")
 

@@ -69,8 +69,9 @@ class MeasurementController(Controller):
     def ask_measure(self) -> None:
         """Ask the user for the name of a measure, and show the measure.
 
-        If the answer is the path of a Python file, emit `fileNamed` with the
-        path instead; if it is no measure, emit `failed` with the reason.
+        If the answer is the path of a Python file, emit `fileNamed`
+        with the path instead; if it is no measure, emit `failed` with
+        the reason.
         """
         question = tr(
             "Any measure with its k, such as NDCG@20, P@3 or Recall@50, or a Python file with one:"
@@ -96,8 +97,8 @@ class MeasurementController(Controller):
     def measure_by_convention(self, key: str) -> None:
         """Measure the shown run by another convention; without a shown run, change the plan's convention.
 
-        ``key`` names a convention: a set of rules of measures, such as how
-        documents without a label count.
+        ``key`` names a convention: a set of rules of measures, such as
+        how documents without a label count.
         """
         # A run of other data than the open ones does not count as shown.
         record = self._models.runs.shown

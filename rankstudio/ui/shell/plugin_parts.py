@@ -88,7 +88,8 @@ class PluginPanel(Panel):
     def showEvent(self, event: QShowEvent) -> None:
         """Make the widget when the panel is first shown; later, let it catch up on missed changes.
 
-        The plug-in's module is imported on another thread, as that may take long.
+        The plug-in's module is imported on another thread, as that may
+        take long.
         """
         super().showEvent(event)
         if not self._was_shown:
@@ -105,8 +106,8 @@ class PluginPanel(Panel):
     def attempt(self, call: Callable[[], object]) -> None:
         """Call a function of the plug-in, which may fail.
 
-        After a failure, show the error. After a success, show the widget again
-        if there is one.
+        After a failure, show the error. After a success, show the
+        widget again if there is one.
         """
         # Ctrl+C in the terminal is meant for the whole program.
         try:
@@ -197,7 +198,8 @@ class PluginParts(QObject):
     panels : Mapping of str to PluginPanel
         Panels on pages of the window, by their keys.
     restored : Signal(str, bool)
-        Key of a panel, and whether it is shown, as it was in the last session.
+        Key of a panel, and whether it is shown, as it was in the last
+        session.
     """
 
     restored = Signal(str, bool)
@@ -228,7 +230,8 @@ class PluginParts(QObject):
         contributed : ContributedParts
             Makes a page that has a controller.
         controllers : sequence of Controller
-            All controllers of the window; the page uses those that have panels on it.
+            All controllers of the window; the page uses those that have
+            panels on it.
         """
         entry, loaded = next(
             (entry, loaded) for entry, loaded in self._parts.pages if entry.key == key
@@ -248,8 +251,8 @@ class PluginParts(QObject):
     def add_panels(self, page: str, content: Splitter) -> None:
         """Add the panels of plug-ins at the end of a page.
 
-        ``page`` is the key of the page, and ``content`` the splitter with its
-        panels.
+        ``page`` is the key of the page, and ``content`` the splitter
+        with its panels.
         """
         for entry, loaded in self._parts.panels:
             if entry.page != page:

@@ -178,8 +178,8 @@ class LoadingBar(QFrame):
 def run_text(record: RunRecord, waiting: int) -> str:
     """Return the sentence on the state of a run.
 
-    An example is "Running Greedy RankRLS on MQ2008, fold 3 of 5 ·
-    0:12 left". ``waiting`` is the number of other runs that wait.
+    An example is "Running Greedy RankRLS on MQ2008, fold 3 of 5 · 0:12
+    left". ``waiting`` is the number of other runs that wait.
     """
     subject = tr("{title} on {name}").format(
         title=record.title, name=record.dataset.name

@@ -43,7 +43,8 @@ class Host(Protocol):
 class WindowContext(QObject):
     """The window as a page or panel of a plug-in sees it: the data, the run and the model shown there.
 
-    While the test part is sealed, neither `data` nor the results have one.
+    While the test part is sealed, neither `data` nor the results have
+    one.
 
     Parameters
     ----------
@@ -200,8 +201,8 @@ class WindowContext(QObject):
         *arguments
             Arguments of the function.
         show : callable
-            Called on the window's thread with the result. Results of earlier
-            calls that arrive later are dropped.
+            Called on the window's thread with the result. Results of
+            earlier calls that arrive later are dropped.
         """
         self._background.compute(
             partial(function, *arguments),
@@ -241,8 +242,8 @@ class WindowContext(QObject):
 class Background(QObject):
     """Calls functions of plug-ins on daemon threads.
 
-    The window waits for its workers when it closes. It does not wait for these
-    threads, as a function of a plug-in may never return.
+    The window waits for its workers when it closes. It does not wait
+    for these threads, as a function of a plug-in may never return.
     """
 
     _arrived = Signal(int, object, object)
@@ -262,8 +263,9 @@ class Background(QObject):
     ) -> None:
         """Call a function on a thread; then pass its result to ``show``, or its error to ``fail``.
 
-        ``show`` and ``fail`` are called on the window's thread. A later call of
-        `compute` replaces this one, whose result is then dropped.
+        ``show`` and ``fail`` are called on the window's thread. A later
+        call of `compute` replaces this one, whose result is then
+        dropped.
         """
         self._latest += 1
         self._show = show
@@ -295,8 +297,8 @@ class Background(QObject):
     def _deliver(self, number: int, result: Any, problem: BaseException | None) -> None:
         """Pass on the result or the error of the latest call; ignore those of earlier calls.
 
-        ``number`` is that of the call; ``problem`` is the error, None for a
-        result.
+        ``number`` is that of the call; ``problem`` is the error, None
+        for a result.
         """
         if number != self._latest:
             return

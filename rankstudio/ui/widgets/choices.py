@@ -343,9 +343,9 @@ class LambdaSlider(QWidget):
     ) -> None:
         """Offer other values in this order, and move to the one nearest to the present value.
 
-        Values in ``marked`` have ticks, by default all values. A ``symbol``
-        replaces the letter before the slider, which is "λ" at first; "" keeps
-        it.
+        Values in ``marked`` have ticks, by default all values. A
+        ``symbol`` replaces the letter before the slider, which is "λ"
+        at first; "" keeps it.
         """
         if symbol:
             self._symbol.setText(symbol)
@@ -451,8 +451,8 @@ class _CalmComboBox(QComboBox):
     def initStyleOption(self, option: QStyleOptionComboBox) -> None:
         """Set how Qt draws the box: its text is cut to the width beside the arrow.
 
-        ``option`` receives the text. The attribute `cut` says where
-        the text is cut, at its end or in the middle.
+        ``option`` receives the text. The attribute `cut` says where the
+        text is cut, at its end or in the middle.
         """
         super().initStyleOption(option)
         text_rect = self.style().subControlRect(
@@ -585,8 +585,8 @@ def choice_box(
     choices : tuple of (key, label)
         Key and text of each entry; the key is the entry's data in Qt.
     cut : Qt.TextElideMode
-        Where to cut a text that has no room; in the middle for names with equal
-        beginnings.
+        Where to cut a text that has no room; in the middle for names
+        with equal beginnings.
     """
     box = _CalmComboBox()
     box.cut = cut
@@ -660,8 +660,8 @@ def look_for_mouse(button: QWidget) -> None:
 class PickMenu(QMenu):
     """A menu with a list of values.
 
-    Arrow keys, Enter and first letters work as in any list. `set_entries` fills
-    the list before the menu is shown.
+    Arrow keys, Enter and first letters work as in any list.
+    `set_entries` fills the list before the menu is shown.
 
     Parameters
     ----------

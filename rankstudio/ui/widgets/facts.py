@@ -35,7 +35,8 @@ class Fact:
     term : str
         Glossary term to which the key is linked; "" for none.
     wraps : bool
-        Whether a long value is continued in further lines instead of being cut.
+        Whether a long value is continued in further lines instead of
+        being cut.
     """
 
     key: str
@@ -50,7 +51,8 @@ class Fact:
 class KeyValue(QWidget):
     """A grid of facts: a row for each, with the key at the left and the value at the right.
 
-    A value that is too long ends in "…", and its tooltip shows it in full.
+    A value that is too long ends in "…", and its tooltip shows it in
+    full.
 
     Parameters
     ----------
@@ -224,9 +226,10 @@ class BarRows(QWidget):
     ) -> None:
         """Draw one row: its label at the left, its count at the right, and the bar between.
 
-        ``row`` is the rectangle of the row, and ``track`` the area between
-        label and count, of which the bar fills the ``share``, from 0 to 1. The
-        color of the bar is that of the category with the row's ``index``.
+        ``row`` is the rectangle of the row, and ``track`` the area
+        between label and count, of which the bar fills the ``share``,
+        from 0 to 1. The color of the bar is that of the category with
+        the row's ``index``.
         """
         # Lengths are in pixels. The bar lies in the middle of the row, and has
         # corners with a radius of 2.

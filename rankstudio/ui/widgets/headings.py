@@ -109,8 +109,8 @@ class HeadingBar(QWidget):
     """One heading of a table: an arrow that folds the rows below it, its text, and a link.
 
     A click anywhere on the bar folds or unfolds the rows. So do Space
-    and Enter on the arrow. The left arrow key folds the rows, the
-    right arrow key unfolds them.
+    and Enter on the arrow. The left arrow key folds the rows, the right
+    arrow key unfolds them.
 
     Parameters
     ----------
@@ -209,10 +209,10 @@ class HeadingBar(QWidget):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Handle keys while one of the two buttons has the focus.
 
-        ``watched`` is the button. The left arrow key folds the rows
-        of the heading and the right one unfolds them, as in trees;
-        Enter presses the button. Return True for these keys; False
-        leaves other events to the button.
+        ``watched`` is the button. The left arrow key folds the rows of
+        the heading and the right one unfolds them, as in trees; Enter
+        presses the button. Return True for these keys; False leaves
+        other events to the button.
         """
         if not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
             return False
@@ -245,8 +245,8 @@ class HeadingBars(QObject):
     Attributes
     ----------
     folded, linked : Signal(object)
-        Key of a heading whose rows are to be folded or unfolded, or whose link
-        was pressed.
+        Key of a heading whose rows are to be folded or unfolded, or
+        whose link was pressed.
     entered : Signal()
         The mouse has entered the bar of a heading.
     """

@@ -143,9 +143,9 @@ class Caption(ElidedLabel):
     def shown_text(self) -> str:
         """Return the words that fit into the width, with "…" if some are left out.
 
-        Return "" if too little remains to be understood: not more letters than
-        a constant, and not more than half of the first part. " · " separates
-        the parts of a caption.
+        Return "" if too little remains to be understood: not more
+        letters than a constant, and not more than half of the first
+        part. " · " separates the parts of a caption.
         """
         full_text = self.text()
         width = self.contentsRect().width()
@@ -166,8 +166,9 @@ class WrappedLabel(QLabel):
     Parameters
     ----------
     keeps : bool
-        Whether the label always has the height of all lines. If not, the last
-        lines may be cut off, and the tooltip then shows the full text.
+        Whether the label always has the height of all lines. If not,
+        the last lines may be cut off, and the tooltip then shows the
+        full text.
     text_format : Qt.TextFormat
     """
 
@@ -249,15 +250,16 @@ class Panel(QFrame):
     theme : Theme
     title : str
     caption : str
-        What the panel shows, or how to act on it. The caption is cut before the
-        title is.
+        What the panel shows, or how to act on it. The caption is cut
+        before the title is.
     padding : int
-        Margin around the content in pixels; 0 for tables, which reach from edge
-        to edge.
+        Margin around the content in pixels; 0 for tables, which reach
+        from edge to edge.
     name : str
         Object name, for the program and its tests.
     keeps_title : bool
-        Whether the title is never cut; the tools then become narrow first.
+        Whether the title is never cut; the tools then become narrow
+        first.
 
     Attributes
     ----------
@@ -267,8 +269,8 @@ class Panel(QFrame):
         Layout at the right end of the header.
     header : PanelHeader
     appeared : Signal()
-        The panel has become visible; its contents may be out of date, as it was
-        not updated while hidden.
+        The panel has become visible; its contents may be out of date,
+        as it was not updated while hidden.
     """
 
     appeared = Signal()
@@ -365,8 +367,8 @@ class Panel(QFrame):
     def _make_header(self) -> PanelHeader:
         """Return the header with its widgets.
 
-        From left to right: title, caption, links, an empty space, and the
-        tools.
+        From left to right: title, caption, links, an empty space, and
+        the tools.
         """
         header = named(PanelHeader(), role="header")
         self._title.setSizePolicy(
@@ -421,9 +423,9 @@ _SIDE = 12  # size of the arrow in logical pixels
 class Disclosure(QWidget):
     """A column of widgets below a button that shows and hides the column.
 
-    The user opens and closes the column by the button. The program also opens
-    it, by `set_open`, where something in it needs attention. Only the user's
-    choice is remembered.
+    The user opens and closes the column by the button. The program also
+    opens it, by `set_open`, where something in it needs attention. Only
+    the user's choice is remembered.
 
     Parameters
     ----------
@@ -437,8 +439,8 @@ class Disclosure(QWidget):
         Layout of the widgets that are shown and hidden.
     button : QToolButton
     wanted : bool
-        Whether the user has opened the column last, rather than
-        closed it.
+        Whether the user has opened the column last, rather than closed
+        it.
     """
 
     def __init__(self, theme: Theme, name: str) -> None:
@@ -474,8 +476,8 @@ class Disclosure(QWidget):
     def restore(self, is_open: bool) -> None:
         """Open the column if the user had it open at last, as the settings say.
 
-        ``is_open`` is that choice of the user. A column that is
-        already open stays open.
+        ``is_open`` is that choice of the user. A column that is already
+        open stays open.
         """
         self.wanted = is_open
         self.set_open(is_open or self.opened)

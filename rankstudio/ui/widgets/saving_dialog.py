@@ -27,8 +27,8 @@ class SavingDialog(QDialog):
         Object name, for the program and its tests.
     title : str
     folder : Path
-        Suggested folder of the first file; later files are suggested in the
-        folder of the last one.
+        Suggested folder of the first file; later files are suggested in
+        the folder of the last one.
     parent : QWidget, optional
 
     Attributes
@@ -65,9 +65,10 @@ class SavingDialog(QDialog):
     def ask_path(self, title: str, stem: str, label: str, suffix: str) -> Path | None:
         """Ask the user for the path of a file of a format, and return the path.
 
-        ``stem`` is the suggested name without its suffix, ``label`` the name of
-        the format, ``suffix`` its suffix, such as ".csv". Return None if the
-        user cancels, or does not want to replace an existing file.
+        ``stem`` is the suggested name without its suffix, ``label`` the
+        name of the format, ``suffix`` its suffix, such as ".csv".
+        Return None if the user cancels, or does not want to replace an
+        existing file.
         """
         suggested = str(self._folder / f"{stem}{suffix}")
         name, _ = QFileDialog.getSaveFileName(
@@ -90,8 +91,8 @@ class SavingDialog(QDialog):
         """Return whether ``path`` may be written: no file exists, or the user saves for the second time.
 
         The first time, show which file would be replaced, and remember
-        ``path``. ``files`` are the files that are written, if these are not
-        ``path`` itself, such as those of a folder.
+        ``path``. ``files`` are the files that are written, if these are
+        not ``path`` itself, such as those of a folder.
         """
         existing = [file for file in files or (path,) if file.exists()]
         if not existing or path == self._replaceable_path:
@@ -130,8 +131,8 @@ class SavingDialog(QDialog):
 
         ``remark`` is another sentence, which is shown after the first
         but not returned. ``path`` is the file. The next file is
-        suggested in the same folder, and replaces this file only if
-        the user agrees anew.
+        suggested in the same folder, and replaces this file only if the
+        user agrees anew.
         """
         self._replaceable_path = None
         self._folder = path.parent

@@ -100,7 +100,8 @@ class ColumnWidths(QObject):
     ----------
     header : QHeaderView
     key_of : callable
-        Returns the key of a column, by the number of its section in the header.
+        Returns the key of a column, by the number of its section in the
+        header.
     """
 
     def __init__(self, header: QHeaderView, key_of: Callable[[int], str]) -> None:
@@ -127,8 +128,9 @@ class ColumnWidths(QObject):
     def restore(self, text: str) -> None:
         """Take over the widths from the settings.
 
-        ``text`` is a JSON object of widths in pixels by the keys of columns.
-        Damaged entries are left out; without a valid text there are no widths.
+        ``text`` is a JSON object of widths in pixels by the keys of
+        columns. Damaged entries are left out; without a valid text
+        there are no widths.
         """
         # Deeply nested brackets of a damaged text exceed Python's recursion limit.
         try:
@@ -145,8 +147,8 @@ class ColumnWidths(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Track whether the mouse is pressed on the header: only then is a new width the user's.
 
-        ``watched`` is the header. Return False, which leaves the
-        event to the header.
+        ``watched`` is the header. Return False, which leaves the event
+        to the header.
         """
         if event.type() in (
             QEvent.Type.MouseButtonPress,
@@ -171,8 +173,8 @@ class ColumnWidths(QObject):
 def given_width(column: Column) -> int:
     """Return a column's own width, at least that of its title in the present language.
 
-    The width is in pixels. Return 0 for a column whose width is that
-    of its texts.
+    The width is in pixels. Return 0 for a column whose width is that of
+    its texts.
     """
     return max(scaled(column.width), title_width(column.title)) if column.width else 0
 
@@ -238,8 +240,9 @@ class RowAction:
 class TableView(QTableView):
     """A table of row objects, whose columns are described by `Column`.
 
-    Several rows can be highlighted, for actions on all of them. One of the
-    highlighted rows is the chosen one: the last to which the user moved.
+    Several rows can be highlighted, for actions on all of them. One of
+    the highlighted rows is the chosen one: the last to which the user
+    moved.
 
     Parameters
     ----------
@@ -248,8 +251,8 @@ class TableView(QTableView):
     name : str
         Object name by which the window finds the table.
     identity : callable, optional
-        Returns the identity of a row object, by which the selection is kept
-        when rows change.
+        Returns the identity of a row object, by which the selection is
+        kept when rows change.
     accessible_name : str
         Name for screen readers; by default made of the object name.
     placeholder, shared, feature_of
@@ -262,17 +265,18 @@ class TableView(QTableView):
     cellClicked : Signal(object, str)
         Row object and column key of a clicked cell.
     confirmed : Signal(object)
-        The row object that was double-clicked, or on which Enter was pressed.
+        The row object that was double-clicked, or on which Enter was
+        pressed.
     toggled : Signal(object)
-        In a table with a column of ticks, a row object whose tick was clicked,
-        or which is highlighted when Space is pressed.
+        In a table with a column of ticks, a row object whose tick was
+        clicked, or which is highlighted when Space is pressed.
     pointed : Signal(object)
         The row object under the mouse; None for none.
     dragging : Signal(object)
         The row object that the user drags; None at the end of the drag.
     headingFolded, headingLinked : Signal(object)
-        Key of a heading whose rows are to be folded or unfolded, or whose link
-        was pressed.
+        Key of a heading whose rows are to be folded or unfolded, or
+        whose link was pressed.
     failed : Signal(str)
         An error message, when saving did not work.
     widths : ColumnWidths
@@ -280,18 +284,21 @@ class TableView(QTableView):
     placeholder : str
         Text of the table while it has no rows.
     shared : Shared
-        Entry of the table in the list of exports; by default the table is not listed.
+        Entry of the table in the list of exports; by default the table
+        is not listed.
     row_actions : callable
-        Returns the actions on a row object that its context menu offers first.
+        Returns the actions on a row object that its context menu offers
+        first.
     feature_of : callable or None
-        Returns the id of a row object's feature, where rows are features.
+        Returns the id of a row object's feature, where rows are
+        features.
     written_first : sequence of Column
-        Columns that come first in files and on the clipboard, and are not
-        shown, as headings contain them.
+        Columns that come first in files and on the clipboard, and are
+        not shown, as headings contain them.
     dragged : callable or None
-        Returns the data that a drag of a row object carries; None if rows
-        cannot be dragged. If rows can be dragged, a row is chosen when the
-        mouse is released: dragging a row does not choose it.
+        Returns the data that a drag of a row object carries; None if
+        rows cannot be dragged. If rows can be dragged, a row is chosen
+        when the mouse is released: dragging a row does not choose it.
     """
 
     chosen = Signal(object)
@@ -403,9 +410,10 @@ class TableView(QTableView):
     def _keeping_scroll_position(self) -> Iterator[Row | None]:
         """Keep the scroll position while a ``with`` block exchanges rows or columns.
 
-        The block gets the chosen row, or None. Afterwards scroll back, and to
-        the chosen row if that was visible. Rows that become current meanwhile
-        are not choices of the user, and are not emitted as `chosen`.
+        The block gets the chosen row, or None. Afterwards scroll back,
+        and to the chosen row if that was visible. Rows that become
+        current meanwhile are not choices of the user, and are not
+        emitted as `chosen`.
         """
         chosen = self.current()
         value = self.verticalScrollBar().value()
@@ -424,9 +432,11 @@ class TableView(QTableView):
         Parameters
         ----------
         *groups : sequence of str
-            Keys of columns that are hidden together; the first group is hidden first.
+            Keys of columns that are hidden together; the first group is
+            hidden first.
         names : int
-            Pixels, for text of ordinary size, that a column without a width needs.
+            Pixels, for text of ordinary size, that a column without a
+            width needs.
         """
         self._spare_groups = groups
         self._names_width = names
@@ -465,11 +475,11 @@ class TableView(QTableView):
     def select(self, row: Row | None, *, scroll: bool = True) -> None:
         """Choose a row and scroll to it (unless `scroll` is False), without emitting `chosen`.
 
-        If the row is already the chosen one, other highlighted rows stay
-        highlighted, and the table does not scroll to a visible row. Otherwise
-        the table scrolls no further down than needed, so that rows above the
-        chosen one are visible. None, or a row that the table does not have,
-        leaves no row highlighted.
+        If the row is already the chosen one, other highlighted rows
+        stay highlighted, and the table does not scroll to a visible
+        row. Otherwise the table scrolls no further down than needed, so
+        that rows above the chosen one are visible. None, or a row that
+        the table does not have, leaves no row highlighted.
         """
         is_chosen = row is not None and self._is_chosen(row)
         self._is_quiet = True
@@ -571,8 +581,9 @@ class TableView(QTableView):
     def edit_cell(self, key: str | None) -> None:
         """Open the editor of a cell in the current row.
 
-        ``key`` is the key of the cell's column; None stands for the first
-        column that can be edited. Nothing is done if there is no such cell.
+        ``key`` is the key of the cell's column; None stands for the
+        first column that can be edited. Nothing is done if there is no
+        such cell.
         """
         for number, column in enumerate(self.rows_model.columns):
             if (
@@ -595,8 +606,8 @@ class TableView(QTableView):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Handle a key: Ctrl+C copies, Space toggles ticks, F2 edits.
 
-        Other keys are Qt's, such as those that move to another row. Enter also
-        confirms the current row.
+        Other keys are Qt's, such as those that move to another row.
+        Enter also confirms the current row.
         """
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
@@ -673,8 +684,8 @@ class TableView(QTableView):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Toggle a pressed tick, or choose the pressed row.
 
-        If rows can be dragged, the press is only remembered until the mouse
-        moves, for a drag, or is released, which chooses the row.
+        If rows can be dragged, the press is only remembered until the
+        mouse moves, for a drag, or is released, which chooses the row.
         """
         self._focus_shown = False
         index = self.indexAt(event.position().toPoint())
@@ -782,7 +793,8 @@ class TableView(QTableView):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the cells, or the placeholder if the table is empty.
 
-        A placeholder that does not fit into the table is also its tooltip.
+        A placeholder that does not fit into the table is also its
+        tooltip.
         """
         super().paintEvent(event)
         self._draw_frozen()
@@ -951,8 +963,8 @@ class TableView(QTableView):
     def _fit_columns(self) -> None:
         """Give every column a width, then hide and stretch columns.
 
-        A width may be set by the program, by the user or in the column; without
-        such a width, it is that of the column's texts.
+        A width may be set by the program, by the user or in the column;
+        without such a width, it is that of the column's texts.
         """
         header = self.horizontalHeader()
         for number, column in enumerate(self.rows_model.columns):
@@ -980,8 +992,8 @@ class TableView(QTableView):
     def _hide_spare_columns(self) -> None:
         """Hide groups of spare columns while the table is too narrow for all columns.
 
-        The groups, of keys of columns, are hidden one after the other until the
-        rest fits; the others are shown.
+        The groups, of keys of columns, are hidden one after the other
+        until the rest fits; the others are shown.
         """
         if not self._spare_groups:
             return
@@ -1004,8 +1016,8 @@ class TableView(QTableView):
     def _stretch_columns(self) -> None:
         """Share the remaining width among columns that stretch, each with at least its least width.
 
-        If even the least widths do not fit, the columns have these, and the
-        table scrolls.
+        If even the least widths do not fit, the columns have these, and
+        the table scrolls.
         """
         header = self.horizontalHeader()
         columns = list(enumerate(self.rows_model.columns))
@@ -1046,8 +1058,8 @@ class TableView(QTableView):
     def _fitting_width(self, number: int, title: str) -> int:
         """Return a width in pixels that fits the title of a column and its texts in the first rows.
 
-        ``number`` is the position of the column. Measuring all rows would take
-        long.
+        ``number`` is the position of the column. Measuring all rows
+        would take long.
         """
         return min(_WIDEST, max(self.sizeHintForColumn(number), title_width(title)))
 
@@ -1058,8 +1070,8 @@ class TableView(QTableView):
         The signal is emitted if the event has led to another row. Qt
         first makes a row the current one, and then highlights rows by
         their positions under the mouse. A slot of `chosen` may scroll
-        the table or exchange its rows. Such a slot must not run
-        between these two steps of Qt.
+        the table or exchange its rows. Such a slot must not run between
+        these two steps of Qt.
         """
         if self._is_moving:  # an event within an event; the outer one emits
             yield
@@ -1119,8 +1131,8 @@ class TableView(QTableView):
     def reveal(self, row: Row) -> bool:
         """Scroll to any row without choosing it.
 
-        Return whether the table lists the row: a folded or unknown
-        row is not listed.
+        Return whether the table lists the row: a folded or unknown row
+        is not listed.
         """
         index = self._index_of(row)
         self.scrollTo(index)
@@ -1150,8 +1162,7 @@ class TableView(QTableView):
     def _bring_into_sight(self) -> None:
         """Scroll to the chosen row, no further down than needed.
 
-        The table does not scroll while a mouse button is pressed on
-        it.
+        The table does not scroll while a mouse button is pressed on it.
         """
         self._scrolls_when_shown = not self.isVisible()
         if not self._is_button_down:
@@ -1206,9 +1217,9 @@ def _histogram_shapes(
 ) -> tuple[QPainterPath, QPolygonF]:
     """Return the bars of a histogram, and the stepped line of the part of its values.
 
-    ``width`` and ``height`` are those of the area in pixels, with its corner at
-    (0, 0). Tables are painted often, and a histogram has dozens of shapes, so
-    that they are cached.
+    ``width`` and ``height`` are those of the area in pixels, with its
+    corner at (0, 0). Tables are painted often, and a histogram has
+    dozens of shapes, so that they are cached.
     """
     # `all` has the share of each bin among all values, `part` that among the
     # values of a part. Heights are square roots of shares, so that small bins
@@ -1334,7 +1345,8 @@ class Cells(QStyledItemDelegate):
     ) -> None:
         """Draw a dot, tick or histogram, or the text of a cell with its bar and mark.
 
-        ``rect`` is the cell without its margins, ``number`` the position of the column.
+        ``rect`` is the cell without its margins, ``number`` the
+        position of the column.
         """
         value = column.value_in(row)
         if isinstance(value, Dot):
@@ -1426,8 +1438,9 @@ class Cells(QStyledItemDelegate):
     ) -> None:
         """Draw the shares of all values as gray bars, and the shares of a part as a stepped line over them.
 
-        Heights are square roots of shares, so that small bins stay visible
-        beside a spike at zero. ``rect`` is the cell without its margins.
+        Heights are square roots of shares, so that small bins stay
+        visible beside a spike at zero. ``rect`` is the cell without its
+        margins.
         """
         if not histogram.all:
             return
@@ -1467,9 +1480,8 @@ class Cells(QStyledItemDelegate):
 
         ``number`` is the position of the column. All bars of a column
         have one scale, from the least to the greatest value of the
-        column; zero is at the left if no weight is negative. The bar
-        of a negative weight goes to the left of zero, in another
-        color.
+        column; zero is at the left if no weight is negative. The bar of
+        a negative weight goes to the left of zero, in another color.
         """
         colors = self._theme.colors
         low, high = self._model().bar_range(number)
@@ -1495,8 +1507,8 @@ class Cells(QStyledItemDelegate):
     ) -> QRect:
         """Draw a thin progress bar, and return the rest of the cell, for the text beside the bar.
 
-        ``rect`` is the cell without its margins; ``progress`` has the share
-        that is done, and the text.
+        ``rect`` is the cell without its margins; ``progress`` has the
+        share that is done, and the text.
         """
         colors = self._theme.colors
 

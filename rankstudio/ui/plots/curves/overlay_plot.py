@@ -74,8 +74,8 @@ class OverlaidCurve:
     notes : tuple of str
         A text on each point besides its values: "k = 4 · λ = 2⁶".
     difference, half : ndarray of shape (K,)
-        Difference of each point to the reference, and half the length of its
-        interval; NaN without one.
+        Difference of each point to the reference, and half the length
+        of its interval; NaN without one.
     dash : tuple of float, optional
         Dash of the line, in place of that of the run's number.
     name : str
@@ -83,8 +83,9 @@ class OverlaidCurve:
     model : int or None
         Position of the point that stands for the run in tables.
     own_half : ndarray of shape (K,) or None
-        For the reference: half the length of the interval of each point's
-        difference to the reference's own model; None for any other run.
+        For the reference: half the length of the interval of each
+        point's difference to the reference's own model; None for any
+        other run.
     """
 
     key: int
@@ -119,7 +120,8 @@ class OverlaidCurve:
 class OverlayPlot(Plot):
     """A plot of one curve per run; a band is as high as the interval of its difference to the reference run.
 
-    A click picks the nearest point; arrow keys move along a curve and to the next one.
+    A click picks the nearest point; arrow keys move along a curve and
+    to the next one.
 
     Parameters
     ----------
@@ -130,15 +132,17 @@ class OverlayPlot(Plot):
     picked : Signal(int, int)
         Positions of the curve and of the point on it.
     least_height : float
-        Height in pixels that the curves need; names that leave less are not drawn.
+        Height in pixels that the curves need; names that leave less are
+        not drawn.
     one_band : bool
-        Whether only the curve that stands out has a band; else all have.
+        Whether only the curve that stands out has a band; else all
+        have.
     names_at_ends : bool
-        Whether names stand at the ends of the curves where there is room; else
-        above them.
+        Whether names stand at the ends of the curves where there is
+        room; else above them.
     better : str
-        "greater" or "less": which values are good; "" where none is better than
-        another.
+        "greater" or "less": which values are good; "" where none is
+        better than another.
     """
 
     picked = Signal(int, int)
@@ -192,7 +196,8 @@ class OverlayPlot(Plot):
     def best_point(self) -> Point | None:
         """Return the point with the best value: the position of its curve, and its position on the curve.
 
-        Return None if no value is better than another (``higher_is_better`` is None).
+        Return None if no value is better than another
+        (``higher_is_better`` is None).
         """
         sign = -1.0 if self.higher_is_better is False else 1.0
         curves = () if self.higher_is_better is None else self.curves
@@ -228,8 +233,8 @@ class OverlayPlot(Plot):
     def frame_for(self, size: QSizeF) -> Frame:
         """Lay out a drawing, with room for the names of the curves.
 
-        The names are at the right if they stand at the ends of the curves, and
-        else above the plot area.
+        The names are at the right if they stand at the ends of the
+        curves, and else above the plot area.
         """
         width = ends_width(self, size)  # 0 if names do not stand at the ends
         if width:
@@ -247,8 +252,8 @@ class OverlayPlot(Plot):
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the x range of all curves, and a y range in which they are seen well.
 
-        The best value of each curve is in sight, and of a single curve also its
-        band. A few extreme values may be cut off.
+        The best value of each curve is in sight, and of a single curve
+        also its band. A few extreme values may be cut off.
         """
         x = np.concatenate([curve.x for curve in self.curves])
         y = np.concatenate([curve.y for curve in self.curves])
@@ -406,9 +411,9 @@ class OverlayPlot(Plot):
     def step(self, right: int, down: int) -> bool:
         """Move along a curve, or to the point of the next curve whose x is nearest.
 
-        ``right`` and ``down`` are 1, 0 or -1, by the arrow key. The start is
-        the inspected point, else the chosen one. Emit `picked` with the new
-        point. Return whether there are curves.
+        ``right`` and ``down`` are 1, 0 or -1, by the arrow key. The
+        start is the inspected point, else the chosen one. Emit `picked`
+        with the new point. Return whether there are curves.
         """
         if not self.curves:
             return False
@@ -462,8 +467,8 @@ def below_names(
 ) -> Frame:
     """Lay out a drawing that has the names of its curves above the plot area, if it is high enough.
 
-    The result is the map from data, in the two ranges, to pixels of a drawing
-    of ``size``.
+    The result is the map from data, in the two ranges, to pixels of a
+    drawing of ``size``.
     """
     names_height = _NAME_ROW_HEIGHT * _n_name_rows(plot, size.width())
     # In a low plot, the curves need the room of the names.
@@ -508,7 +513,8 @@ def drawn_dash(
 ) -> tuple[float, ...]:
     """Return the dash of a curve in a drawing of ``size``.
 
-    A curve with its name at its end is solid, (), unless its color repeats.
+    A curve with its name at its end is solid, (), unless its color
+    repeats.
     """
     return line_style.dash if line_style.repeats or not ends_width(plot, size) else ()
 
@@ -522,8 +528,8 @@ def draw_end_names(
 ) -> None:
     """Write the names at the right, each at the height of its curve's end, none over another one.
 
-    A curve without a value has its name at the bottom. Runs with a single point
-    are left out.
+    A curve without a value has its name at the bottom. Runs with a
+    single point are left out.
     """
     lines = [number for number, curve in enumerate(plot.curves) if not curve.is_point]
     # The last finite value of each curve, as an array of one or no element.
@@ -621,9 +627,10 @@ def draw_hint(
 ) -> None:
     """Explain circles and band beside the title, if there is room.
 
-    A circle is at the model that stands for its run in tables. A band is the
-    interval of the difference to the reference. Around the reference itself, it
-    is the interval of the difference to the reference's own circle.
+    A circle is at the model that stands for its run in tables. A band
+    is the interval of the difference to the reference. Around the
+    reference itself, it is the interval of the difference to the
+    reference's own circle.
     """
     parts = (
         [tr("○ model of the table")]
@@ -656,8 +663,8 @@ def draw_intervals(
 ) -> None:
     """Draw the bands of the curves; if the plot has `one_band`, only that of the emphasised curve.
 
-    A band goes from a curve up and down by half the interval of its difference
-    to the reference.
+    A band goes from a curve up and down by half the interval of its
+    difference to the reference.
     """
     with between_axes(painter, frame):
         for number, curve in enumerate(plot.curves):
@@ -757,8 +764,8 @@ def draw_names(
 ) -> None:
     """Draw the names of the curves: at their ends, else in rows above the plot area.
 
-    After the last name in the rows follows how many names have no
-    room. A plot of little height has no names above it.
+    After the last name in the rows follows how many names have no room.
+    A plot of little height has no names above it.
     """
     if plot.names_at_ends:
         draw_hint(plot, painter, frame, colors)
@@ -811,9 +818,10 @@ def _filled_share(frame: Frame, low: Floats, high: Floats) -> float:
 def _band_opacity(plot: OverlayPlot, number: int, filled: float) -> float:
     """Return the opacity of the band of a curve, from 0 to 1; ``number`` is the curve's position.
 
-    If only one band is drawn, its opacity depends on ``filled``, the share of
-    the plot's height that it fills: a large band is lighter. Of several bands,
-    that of the curve that stands out is the most opaque.
+    If only one band is drawn, its opacity depends on ``filled``, the
+    share of the plot's height that it fills: a large band is lighter.
+    Of several bands, that of the curve that stands out is the most
+    opaque.
     """
     if plot.one_band:
         return (
@@ -864,9 +872,9 @@ def shown_names(
 ) -> tuple[list[tuple[OverlaidCurve, QRectF]], QRectF, str]:
     """Return the curves that are named, each with its box, and a box and a text such as "and 3 more".
 
-    The boxes lie in rows that are ``width`` pixels wide. Names are
-    left out from the end until the text fits behind the last one.
-    With all names shown, the text is "".
+    The boxes lie in rows that are ``width`` pixels wide. Names are left
+    out from the end until the text fits behind the last one. With all
+    names shown, the text is "".
     """
     # The first boxes of names that have room in a few rows.
     boxes = list(_name_boxes(plot, width))

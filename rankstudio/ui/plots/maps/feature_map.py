@@ -141,8 +141,8 @@ def _label_with_rank(name: str, feature_id: int, rank: int) -> str:
 class FeatureMapPlot(HeatMapPlot):
     """A map of values with a row for each feature; the model's features are outlined and labelled.
 
-    Rows are called by their ids, and by their names where there is room. A
-    click or the arrow keys pick a cell, and with it a feature.
+    Rows are called by their ids, and by their names where there is
+    room. A click or the arrow keys pick a cell, and with it a feature.
 
     Parameters
     ----------
@@ -170,8 +170,8 @@ class FeatureMapPlot(HeatMapPlot):
         """Show features from top to bottom, and a matrix with a row for each of them.
 
         ``features`` are the rows, and ``content`` has the matrix and
-        its texts. The chosen cell stays chosen unless it is beyond
-        the new matrix.
+        its texts. The chosen cell stays chosen unless it is beyond the
+        new matrix.
         """
         self.features = tuple(features)
         self.shown = content
@@ -218,7 +218,8 @@ class FeatureMapPlot(HeatMapPlot):
     def frame_for(self, size: QSizeF) -> Frame:
         """Lay out a drawing, with room for labels at the left, the color bar at the right and groups above.
 
-        A square map, whose columns are its rows, is as wide as it is high.
+        A square map, whose columns are its rows, is as wide as it is
+        high.
         """
         frame = super().frame_for(size)
         if self.shown is None or self.is_empty():
@@ -468,9 +469,9 @@ def _draw_row_labels(
 ) -> None:
     """Write the labels of the model's features beside their rows, apart from each other.
 
-    If there are too many, those of the features that the model selected first
-    are written, and that of the inspected feature. A line leads from each label
-    to the middle of its row.
+    If there are too many, those of the features that the model selected
+    first are written, and that of the inspected feature. A line leads
+    from each label to the middle of its row.
     """
     _, ys = plot.edges(frame)  # the pixels between rows, from the top
     painter.setFont(font(TINY))
@@ -540,7 +541,8 @@ def _draw_groups(
 ) -> None:
     """Draw above each group of columns a line in the color of its run, and the group's label.
 
-    A label without room is shortened to the number of the run, or left out.
+    A label without room is shortened to the number of the run, or left
+    out.
     """
     assert plot.shown is not None  # the caller has checked that there is a map
     xs, _ = plot.edges(frame)  # the pixels between columns
