@@ -40,8 +40,8 @@ def study_path(path: Path | None, out: Path | None) -> Path | None:
 def study_at(path: Path | None) -> Iterator[Study | None]:
     """Provide the study to which a run is written during a ``with`` block; None without a path.
 
-    A study is a file that stores runs. It is created if it does not exist, and
-    closed at the end.
+    A study is a file that stores runs. The study at ``path`` is created if it
+    does not exist, and closed at the end.
 
     Raises
     ------

@@ -301,8 +301,8 @@ def _data_opener(name: str | None) -> Opener:
     """Return a function that opens the data of a run.
 
     The returned function takes the plan of the run and the study's record of
-    its data. It returns the dataset, or None for data that are not opened: with
-    a ``name``, only the dataset of this name is opened.
+    its data, and returns the dataset, or None for data that are not opened:
+    with a ``name``, only the dataset of this name is opened.
     """
     from rankstudio.engine.analysis.reported_runs import DataOpener
 

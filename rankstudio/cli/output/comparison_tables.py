@@ -99,8 +99,8 @@ def _both_fronts(
 ) -> tuple[ParetoFront | None, ParetoFront | None]:
     """Return the Pareto fronts by size and by cost: the best models for their size, or their cost.
 
-    Both are None for runs that are not ranked, and the second one for features
-    without costs.
+    Both fronts are None for runs that are not ranked; the front by cost is None
+    for features without costs.
     """
     if compared.group.unranked:
         return None, None

@@ -178,7 +178,8 @@ def _with_progress(
     """Call a function that reports its progress, and yield the shares that it reports, then its value.
 
     ``call`` takes the function to which it reports what is done and the total.
-    It runs on a thread of its own, so that the shares can be yielded meanwhile.
+    The call runs on a thread of its own, so that the shares, 0 to 1, can be
+    yielded meanwhile.
     """
     from concurrent.futures import ThreadPoolExecutor, wait  # noqa: PLC0415 - first needed here
 
@@ -254,11 +255,12 @@ class FoldCache:
     ) -> Iterator[list[dict[str, float]] | None]:
         """Yield the measures of a path's steps on left-out queries, from the position ``first`` on.
 
-        These are queries that are left out of training in turn. Each yielded
-        list has the measures, by name, of the steps that were done within about
-        50 ms. None is yielded if no step was done in that time, so that other
-        tasks can come between. ``request`` says which path it is; ``names`` are
-        the measures, and ``convention`` is the key of their rules.
+        Left-out queries are queries that are left out of training in turn. Each
+        yielded list has the measures, by name, of the steps that were done
+        within about 50 ms. None is yielded if no step was done in that time, so
+        that other tasks can come between. ``request`` says which path it is;
+        ``names`` are the measures, and ``convention`` is the key of their
+        rules.
         """
         # The fold yields the measures of each step, and progress within a step,
         # which is of no interest here.
@@ -286,8 +288,8 @@ class FoldCache:
     def prepared(self, plan: Plan, fold: Fold) -> FoldContext:
         """Return a fold with the statistics of its queries, prepared for a plan.
 
-        It is computed unless it is cached. Plans that differ in parameters only
-        share a prepared fold. The folds used last are cached.
+        The prepared fold is computed unless it is cached. Plans that differ in
+        parameters only share a prepared fold. The folds used last are cached.
         """
         from rankstudio.engine.experiment.units.fold_context import make_fold_context  # noqa: PLC0415 - on the worker only
 

@@ -165,9 +165,9 @@ class ComparisonScope:
     def reference(self, group: RunGroup | None) -> int | None:
         """Return the number of the run with which a group is compared.
 
-        This is the reference that the user has chosen if it is in the
-        group, and the best run otherwise. Return None for a group
-        that is not ranked.
+        The run is the reference that the user has chosen if that is in the
+        group, and the best run otherwise. Return None for a group that is not
+        ranked.
         """
         runs = self.members(group)
         if group is None or not group.is_ranked:
@@ -263,7 +263,7 @@ class PairedTests(Controller):
         return is_tested and all(row.role != "waiting" for row in self.rows)
 
     def _key(self) -> Key | None:
-        """Return all that decides which paired test is computed next; None if no test can be.
+        """Return all that decides which paired test is computed next.
 
         `OnDemand` calls `_next_test` whenever this value has changed. The
         identity of a result changes when its run is measured anew. The number

@@ -561,7 +561,8 @@ class TableController(QObject):
 def table_of(request: ReportRequest, query: TableQuery) -> ResultTable:
     """Compute the table of the runs of a request; ``query`` names its measures, columns and tests.
 
-    It is called on the worker, because reading data and testing can take seconds.
+    The function is called on the worker, because reading data and testing can
+    take seconds.
     """
     from rankstudio.engine.analysis.result_table.builder import result_table, table_runs  # noqa: PLC0415 - on the worker only
 

@@ -63,8 +63,9 @@ class ParetoView(View):
     Attributes
     ----------
     picked : Signal(int, object, int)
-        The model that the user clicked: the run's number, the model's values on
-        the axes of the run's plan, and its step on the path.
+        The model that the user clicked: the run's number, the model's values of
+        the parameters of which the plan tries several, and its number of
+        features or round.
     confirmed : Signal()
         The user chooses the model that was clicked last.
     """

@@ -203,9 +203,9 @@ def _run_notes(
 ) -> Iterator[str]:
     """Yield warnings on the results of a run, as sentences.
 
-    They are the notes of the method, notes on ``folds``, the finished
-    folds of the run, and one on queries with fewer documents than the
-    cut-off of a measure of ``plan``.
+    The warnings are the notes of the method, notes on ``folds``, the finished
+    folds of the run, and one on queries with fewer documents than the cut-off
+    of a measure of ``plan``.
     """
     yield from (note.what for note in (*record.notes, *fold_notes(plan, folds)))
     short = short_query_note(record.dataset.query_sizes, plan.convention, plan.measures)
@@ -606,8 +606,8 @@ class RunsPanel(Panel):
         """Return the sentence on a group, and the name of the reference in the sentence or "".
 
         The sentence says why the runs are not ranked, or how many are
-        significantly better than the reference. It is "" if there is nothing to
-        say.
+        significantly better than the reference. The sentence is "" if there is
+        nothing to say.
         """
         # Runs that are done without measures are being measured at this time.
         all_are_done = all(
@@ -673,11 +673,11 @@ class RunsPanel(Panel):
     def _key_of_columns(self, rows: Sequence[RunRow]) -> tuple[Any, ...]:
         """Return the properties that determine the columns, in the order in which `_columns` unpacks them.
 
-        They are: the names of the measures, the shown one first; the measure
-        that chose models, if its deviation is known; whether plans differ in
-        settings; whether there are tests; the columns that the user shows or
-        hides; those of the columns "note" and "tags" with content; and whether
-        a model was chosen by hand.
+        The properties are: the names of the measures, the shown one first; the
+        measure that chose models, if its deviation is known; whether plans
+        differ in settings; whether there are tests; the columns that the user
+        shows or hides; which of the columns "note" and "tags" have content; and
+        whether a model was chosen by hand.
         """
         measures = list(
             dict.fromkeys(name for row in rows for name in row.summary.means)
@@ -1036,8 +1036,9 @@ def measure_column(
 ) -> Column:
     """Return the column of a measure's mean over the folds.
 
-    It is bold where ``is_best`` holds for a row and the measure's name, and
-    muted unless ``is_ranked`` holds for the row.
+    ``name`` is that of the measure. The mean is bold where ``is_best`` holds
+    for a row and the measure's name, and muted unless ``is_ranked`` holds for
+    the row.
     """
     return Column(
         name,

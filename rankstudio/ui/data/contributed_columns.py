@@ -155,8 +155,8 @@ def _column_values(
     """Return the values of a column by the ids of the features.
 
     ``function`` is the path of the plug-in's function, "module:name", whose
-    module is imported here, on the worker. It is called with the shown fold and
-    the key of the convention of measures.
+    module is imported here, on the worker. The function is called with the
+    shown fold and the key of the convention of measures.
     """
     values: dict[int, FeatureValue] = finish(imported(function)(fold, convention))
     return values

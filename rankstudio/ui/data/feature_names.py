@@ -54,10 +54,10 @@ _NAME_FILTER = tr("Names of features (*.csv *.txt *.json);;All files (*)")
 class FeatureNames(Controller):
     """Stores the names, notes, costs and groups that the user gives to features, or reads from files.
 
-    These belong to the contents of the data, and not to a study: they are
-    stored in a table in the folder of the settings, under the checksum of the
-    first data file. Groups and costs are also in the plan of a run, as they
-    were when the run began.
+    Names, notes, costs and groups belong to the contents of the data, and not
+    to a study: they are stored in a table in the folder of the settings, under
+    the checksum of the first data file. Groups and costs are also in the plan
+    of a run, as they were when the run began.
 
     Parameters
     ----------

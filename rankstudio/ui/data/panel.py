@@ -97,7 +97,7 @@ def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
 def read_as_sentence(dataset: FoldedDataset) -> str:
     """Return a sentence on how a dataset was read.
 
-    It names the columns, if there are such, and the numbers of features and
+    The sentence names the columns of a table, and the numbers of features and
     queries of the training part of the first fold. `qid` and `label` are the
     columns of query and label, or the files that replace them.
     """
@@ -193,8 +193,9 @@ def all_folds_facts(
 ) -> tuple[Fact, ...]:
     """Return facts on a whole dataset: its folds, and its documents and queries.
 
-    These are counted in the test parts of all folds, which have each document
-    once. The summary with the counts is None until it is computed.
+    Documents and queries are counted in the test parts of all folds, which have
+    each document once. The summary with the counts is None until it is
+    computed.
     """
     rows = [Fact(tr("folds"), str(len(dataset.folds)))]
     if not dataset.folds[0].train.n_documents:

@@ -96,7 +96,8 @@ class DescribedFeature:
     def values_text(self) -> str:
         """The histogram of the values in words: their range, and the bin with the most documents.
 
-        It is "" until the quality, which has the histogram, is computed.
+        The text is "" until the quality of the feature, which has the
+        histogram, is computed.
         """
         if self.quality is None:
             return ""
@@ -587,8 +588,8 @@ def _documents_sentence(summary: DatasetSummary) -> str:
 def _document_columns(data: RankingDataset) -> list[Column]:
     """Return the columns of the table of documents, whose rows are the indices of documents.
 
-    They are relevance, query, the features, and the comment in the file, if it
-    has any.
+    The columns are relevance, query, the features, and the comment if the data
+    file has comments.
     """
 
     def comment(row: int) -> str:
@@ -678,7 +679,8 @@ class DocumentTable(QTableView):
     def _fill(self) -> None:
         """Fill the table with the documents, unless it already has them.
 
-        Do nothing while the table is hidden.
+        This is called once the table is visible, so that documents are not read
+        before.
         """
         part = self._part
 

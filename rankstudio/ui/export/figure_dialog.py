@@ -130,8 +130,8 @@ class FigureDialog(SavingDialog):
     def copy(self) -> None:
         """Paint the figure, and put it on the clipboard with its caption.
 
-        It is there as an image, as SVG and, for programs that take texts only,
-        as the caption.
+        The clipboard then has an image, the same as SVG and, for programs that
+        take texts only, the caption.
         """
         figure = self.figure
         style = self.style_chosen

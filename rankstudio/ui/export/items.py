@@ -289,7 +289,7 @@ def _portable_model(
 ) -> PortableModel:
     """Return the chosen model in the form in which models are written, with its measures.
 
-    These are the measures on validation and test data. ``session`` has the open
+    The measures are those on validation and test data. ``session`` has the open
     data, and ``current`` the measures on test data.
     """
     from rankstudio.engine.experiment.reports import portable_model  # noqa: PLC0415 - brings kernels
@@ -382,8 +382,8 @@ def _table_item(table: TableView, name: str) -> ExportItem:
 def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
     """Return the item of a plot, as a figure or as CSV.
 
-    Each file has a text file with the caption beside it. Its name begins with
-    ``name``.
+    Each written file has a text file with the caption beside it. The names of
+    both begin with ``name``.
     """
 
     def paths(path: Path) -> tuple[Path, Path]:
@@ -637,11 +637,12 @@ def _model_writer(
 ) -> FormatWriter:
     """Return the writer of a model in a format of another program.
 
-    It also verifies that the written file ranks as the model does. A format of
-    RankStudio itself is written at once and verified on the worker. A format of
-    another package (``form.package``) does both on the worker, as its code may
-    take long. ``portable`` returns the model in the form in which models are
-    written, and ``feature_set`` defines the features for a search engine.
+    The writer also verifies that the written file ranks as the model does. A
+    format of RankStudio itself is written at once and verified on the worker. A
+    format of another package (``form.package``) does both on the worker, as its
+    code may take long. ``portable`` returns the model in the form in which
+    models are written, and ``feature_set`` defines the features for a search
+    engine.
     """
 
     def paths(path: Path) -> Sequence[Path]:

@@ -219,8 +219,8 @@ class LeftOutMeasures(QObject):
     def go_on(self) -> None:
         """Begin to measure the next shown path; stop measuring a path that is no longer shown.
 
-        Only one path is measured at a time. Its end calls this method again,
-        until every shown path is measured.
+        Only one path is measured at a time. When it is measured, this method is
+        called again, until every shown path is measured.
         """
         # No path is measured while a run works, which that would slow down,
         # or while left-out measures are not drawn (`shown`). A request says

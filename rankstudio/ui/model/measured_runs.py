@@ -451,9 +451,9 @@ class MeasuredRuns(QObject):
     def _prepare(self, result: RunResult, dataset: FoldedDataset) -> Iterator[None]:
         """Make a generator that computes all offered measures and conventions of a run in advance.
 
-        It is run on the worker, and yields None after each step of its work.
-        Its results stay in the cache of the `Remeasurement`, where later
-        requests find them.
+        The generator is run on the worker, and yields None after each step of
+        its work. The results stay in the cache of the `Remeasurement`, where
+        later requests find them.
         """
         measurement = self._session.measurement(result.plan, dataset)
         # The user can choose one of these measures, and one of these conventions.

@@ -487,9 +487,9 @@ def choice_of(session: Session, runs: Runs, record: RunRecord) -> Choice:
     """Return which model of a run is chosen.
 
     For the shown run this is the session's choice; for any other run, the
-    choice in its record. The latter also holds for a shown run that has other
-    data or another method than the session, or no model with the values that
-    the session chose.
+    choice in its record. The choice in the record also counts for a shown run
+    that has other data or another method than the session, or no model with the
+    values that the session chose.
     """
     plan = record.plan
     chosen = session.choice

@@ -288,7 +288,8 @@ class RunRecord:
     def wait_again(self) -> None:
         """Reset the progress before the run goes on.
 
-        Its stored units are counted again from 0, as their events are sent once more.
+        Units of the run that a study has stored are counted again from 0, as
+        the events of these units are sent once more.
         """
         self.state = RunState.QUEUED
         self.failure = ""

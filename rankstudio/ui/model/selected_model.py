@@ -64,7 +64,8 @@ class SelectedModel:
     key : int or str
         The run's combination, or `LIVE` or `PROBE` for a path that no run has.
     values : tuple
-        Values of the model on the plan's axes, such as λ.
+        Values of the model on the plan's axes, the parameters of which the plan
+        tries several values, such as λ.
     plan : Plan
         The plan with which the path was computed.
     fold : Fold

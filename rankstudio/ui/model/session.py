@@ -36,13 +36,13 @@ _TOGGLE_TEXTS = {
 
 @dataclass(frozen=True)
 class Choice:
-    """The choice of a model.
+    """The choice of a model of a run, by its parameters' values and its size.
 
     Attributes
     ----------
     values : tuple or None
-        The values of the model's path on the plan's axes; None for the values
-        that validation chose.
+        A value for each axis of the plan, a parameter of which the plan tries
+        several values; None for the values that validation chose.
     x_value : int or None
         Coordinate of the model on the path: a number of features, or a round;
         None for the best model of the path.
@@ -190,8 +190,8 @@ class Session(QObject):
     ) -> Measurement:
         """Return how a run of a plan is measured now; ``dataset`` is by default the open one.
 
-        That is: by which convention and measure, whether that measure chooses
-        the run's models, and whether the test part is sealed.
+        The result says by which convention and measure, whether that measure
+        chooses the run's models, and whether the test part is sealed.
         """
         # A plan that selects by the criterion of its method asks for no measure.
         chooses = self._chooses and plan.select_by != CRITERION

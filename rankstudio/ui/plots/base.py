@@ -669,8 +669,8 @@ class PlotMenu(QMenu):
 def plot_writer(plot: Plot, path: str | Path) -> Callable[[], None]:
     """Return a function that writes the present figure of a plot to a file, in the format of the suffix.
 
-    The function can be called on any thread. It raises OutputError if
-    the suffix is unknown or the file cannot be written.
+    The function can be called on any thread, and raises OutputError if the
+    suffix is unknown or the file cannot be written.
     """
     plot.flush()
     return partial(save_figure, plot.figure(), path, style_of("page"))

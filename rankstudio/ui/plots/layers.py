@@ -149,10 +149,9 @@ def padded(low: float, high: float, share: float = 0.06) -> tuple[float, float]:
 def readable_range(values: Floats, keep: Floats) -> tuple[float, float]:
     """Return the y range that shows a family of curves well.
 
-    This is the range of all values, unless a few extreme values (at
-    most a twentieth at each end, say one λ at k = 1) would press all
-    others into less than half of the picture; these values are then cut
-    off.
+    The range is that of all values, unless a few extreme values (at most a
+    twentieth at each end, say one λ at k = 1) would press all others into less
+    than half of the picture; these values are then cut off.
 
     Parameters
     ----------

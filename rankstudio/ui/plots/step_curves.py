@@ -460,9 +460,9 @@ class StepCurvesPlot(Plot):
 def apart(targets: Sequence[float], gap: float, low: float, high: float) -> list[float]:
     """Return positions near ascending targets on a line, any two of them at least `gap` apart.
 
-    Targets are moved up by as little as it takes, the first to `low` at
-    least; if the last one exceeds `high`, they are moved down again.
-    Their order stays. Without room for all, the first ones lie below
+    Targets are moved up by as little as it takes, the first to `low` at least;
+    if the last position exceeds `high`, all are moved down again. The order of
+    the targets stays. Without room for all, the first positions lie below
     `low`.
 
     Examples

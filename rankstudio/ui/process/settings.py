@@ -354,7 +354,8 @@ class _BackgroundWriter(QObject):
     def _write(self) -> None:
         """Have the thread write the values to the disk, and then start the timer that reports the end.
 
-        Both requests go through the event loop of the thread, in this order.
+        The requests to write and to start the timer go through the event loop
+        of the thread, in this order.
         """
         self._is_writing = True
         QCoreApplication.postEvent(self._disk, QEvent(QEvent.Type.UpdateRequest))

@@ -324,8 +324,8 @@ class CurvesPanel(Panel):
         sized : bool
             Whether the models have features; a given ranking has none.
         selects : bool
-            Whether the method selects features. It does so from all queries,
-            even for left-out measures.
+            Whether the method selects features. Such a method selects from all
+            queries, even for left-out measures.
         measured : bool
             Whether the criterion is the negative of a measure; then the measure
             is drawn.
@@ -450,8 +450,8 @@ class CurvesPanel(Panel):
     def _show_view(self) -> None:
         """Show the validation measure as curves or as a heat map, as the user chose.
 
-        Both are hidden if no model is measured, neither on a validation part
-        nor on left-out queries.
+        Curves and map are hidden if no model is measured, neither on a
+        validation part nor on left-out queries.
         """
         # `_offers_map` says whether the plan has a heat map, `_measurable`
         # whether anything is measured.

@@ -290,9 +290,9 @@ class AnalysisDialog(QDialog):
     def _subject_of(self, entry: Analysis) -> tuple[_Subject | None, str]:
         """Return a function that makes the subject of an analysis, and the subject's name for the user.
 
-        The subject is what the analysis needs: a training part, the
-        folds, a plan on them, or a run. The function leaves out sealed
-        test parts when it is called. It is None, with any name, if
+        The subject is what the analysis needs: a training part, the folds, a
+        plan on them, or a run. The function leaves out sealed test parts when
+        it is called. Instead of a function, None is returned, with any name, if
         there is no such subject now.
         """
         session = self._models.session

@@ -58,7 +58,8 @@ class SelectionPart:
 class SelectionLine(QWidget):
     """A line of buttons that show the current selection and change it.
 
-    Its longest texts are cut first.
+    The buttons are for data, fold, run, parameters and size. Where there is no
+    room, the longest texts are cut first.
 
     Attributes
     ----------

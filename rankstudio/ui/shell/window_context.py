@@ -242,8 +242,8 @@ class WindowContext(QObject):
 class Background(QObject):
     """Calls functions of plug-ins on daemon threads.
 
-    The window waits for its workers when it closes. It does not wait
-    for these threads, as a function of a plug-in may never return.
+    When the window closes, it waits for its workers, but not for these threads,
+    as a function of a plug-in may never return.
     """
 
     _arrived = Signal(int, object, object)

@@ -523,8 +523,8 @@ class ColumnsDialog(QDialog):
     def _table_columns(self) -> list[Column]:
         """Return the columns of the dialog's table, of which each row is a column of the file.
 
-        These are a tick for features, the name, the role, and for each of the
-        first documents a column with its values.
+        The columns are a tick for features, the name, the role, and for each of
+        the first documents a column with its values.
         """
         has_long_names = any(
             len(name) > _MAX_SHORT_NAME_LENGTH for name in self._preview.names

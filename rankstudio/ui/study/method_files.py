@@ -251,9 +251,9 @@ class MethodFiles(Controller):
         """Replace measures of an earlier version of a file in the plan by those of the present version.
 
         ``measures`` has the key of each measure by its label. ``shows`` says
-        whether to add all measures of the file to the plan, and to show one. It
-        is False for a file with methods: measures that are functions take long,
-        and a function may be a part of a method.
+        whether to add all measures of the file to the plan, and to show one.
+        ``shows`` is False for a file with methods: measures that are functions
+        take long, and a function may be a part of a method.
         """
         # The keys of the earlier version, by labels; none for a file that is read
         # for the first time. A measure is the same if it has the same label.
@@ -297,10 +297,10 @@ class MethodFiles(Controller):
     def _show_methods(self, path: str, entries: tuple[Method, ...]) -> None:
         """Choose a method of the file at ``path`` in the form.
 
-        That is the new version of the present method, or else the first method.
-        A new version keeps the values of the parameters that it still has. The
-        keys of the methods are remembered, by which the next version is
-        recognized. ``entries`` are the methods of the file.
+        The chosen method is the new version of the present method, or else the
+        first method. A new version keeps the values of the parameters that it
+        still has. The keys of the methods are remembered, by which the next
+        version is recognized. ``entries`` are the methods of the file.
         """
         old_keys = self._method_keys.get(path, ())
         self._method_keys[path] = tuple(entry.key for entry in entries)

@@ -168,10 +168,9 @@ class Column:
         Returns the text with which the editor of the cell opens.
         Without it, the user cannot edit cells.
     paint : callable, optional
-        Draws into a cell, before its text. It takes the painter, the
-        cell's rectangle, the theme's colors and the row, and returns
-        the rectangle that is left for the text, or None if no text is
-        to follow.
+        Draws into a cell, before its text. The function takes the painter, the
+        cell's rectangle, the theme's colors and the row, and returns the
+        rectangle that is left for the text, or None if no text is to follow.
     spoken : callable, optional
         Returns the words of a screen reader for the cell, if these are
         not the text.
@@ -497,9 +496,9 @@ class ColumnModel(QAbstractTableModel):
     def bar_range(self, column: int) -> tuple[float, float]:
         """Return the ends of the scale of a column's bars.
 
-        ``column`` is the position of the column. The ends are the least
-        and the greatest number of the column, 0 included. Both are
-        computed once for the present rows.
+        ``column`` is the position of the column. The ends are the least and the
+        greatest number of the column, 0 included. The ends are computed once
+        for the present rows.
         """
         if column not in self._ranges:
             rows = (row for row in self.rows if not isinstance(row, Heading))
@@ -627,8 +626,8 @@ def separated_text(
 ) -> str:
     """Return rows as text with a header line, the cells separated by `separator`.
 
-    Each column gives one cell of a line, or a cell for each of its
-    parts. Numbers have all their digits.
+    Each column gives one cell of a line, or a cell for each of its parts; a
+    column of drawings is left out. Numbers have all their digits.
     """
     # A column of drawings is left out, and one with several numbers is divided
     # into columns of one number.

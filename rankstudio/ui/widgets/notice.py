@@ -545,7 +545,7 @@ class Overlay(QWidget):
 class RemovableNote(QWidget):
     """A muted text with a button that removes the subject of the text.
 
-    It is hidden while there is no text.
+    The note is hidden while there is no text.
 
     Parameters
     ----------

@@ -354,9 +354,9 @@ def value_lines(
     x : float
     colors : Colors
     pointed : hashable or None
-        Key of the curve that a click would choose. Its line is the
-        first one, is bold and says what x is. The chosen curve comes
-        next, then the others from top to bottom.
+        Key of the curve that a click would choose. The line of this curve comes
+        first, is bold and says what x is. The chosen curve comes next, then the
+        others from top to bottom.
     x_text : str
         The value of x in words: "k = 4".
     max_lines : int

@@ -250,8 +250,8 @@ class CurvesPlot(Plot):
     ) -> None:
         """Mark another point as inspected, by the key of its curve and its x; None removes the mark.
 
-        Its note, lines of text, is shown in place of the chosen point's
-        note.
+        ``note`` has lines of text, which are shown in place of the chosen
+        point's note.
         """
         self.family.inspection = _point_or_none(key, x)
         self._inspected_note = tuple(note) if key is not None else ()
