@@ -333,9 +333,9 @@ def _open_window(arguments: list[str]) -> int:
 def _no_such_command(name: str) -> str:
     """Return the text of the error for a word that is neither a file nor a command.
 
-    The text suggests a similar command. The commands of RankStudio's own
-    plug-ins are recorded, so that they are known even where their plug-in is
-    absent.
+    ``name`` is the word. The text suggests a similar command. The commands of
+    RankStudio's own plug-ins are recorded, so that they are known even where
+    their plug-in is absent.
     """
     plugin = recorded_commands().get(name)
     for failed in plugins().failed:

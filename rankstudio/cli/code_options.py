@@ -170,7 +170,8 @@ def settings_from(args: argparse.Namespace) -> dict[str, Any]:
 def allow_named_code(args: argparse.Namespace, path: Path) -> None:
     """Add the methods that the plans of a TOML file name by their code, where the user allows it.
 
-    The code is looked for beside the file, and in the current folder.
+    The file is at ``path``. The code is looked for beside the file, and in the
+    current folder.
 
     Raises
     ------

@@ -215,7 +215,7 @@ class CommandParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """End the process with status 2 and an error of one line.
 
-        Control characters in the error are escaped.
+        ``message`` is the error. Control characters in it are escaped.
         """
         super().error(one_line(message))
 

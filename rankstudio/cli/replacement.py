@@ -226,7 +226,7 @@ def refuse_other_comparison(
 
     The tables of another comparison and the results of other runs are not its
     own. ``data`` are the datasets of the comparison, and ``out`` is its folder,
-    in which each run has a folder.
+    in which each run has a folder. With ``force``, everything may be replaced.
 
     Raises
     ------

@@ -39,7 +39,9 @@ def add_log_option(parser: argparse._ActionsContainer) -> None:
 
 
 def log_store(target: str | None) -> LogStore | None:
-    """Return the store that ``--log`` names; None without the option.
+    """Return the program and place for logs that ``--log`` names; None without the option.
+
+    ``target`` is the value of the option.
 
     Raises
     ------

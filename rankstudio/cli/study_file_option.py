@@ -61,8 +61,8 @@ def study_at(path: Path | None) -> Iterator[Study | None]:
 def reading(path: Path) -> Iterator[tuple[Study, Sequence[RunSummary]]]:
     """Provide a study to read from, and its runs, during a ``with`` block.
 
-    The runs are summaries. Damage to the study or its runs is reported by a
-    note.
+    ``path`` is the file of the study. The runs are summaries. Damage to the
+    study or its runs is reported by a note.
 
     Raises
     ------

@@ -64,7 +64,7 @@ def kind_of(path: Path) -> str:
     """Return the kind of a file or folder, or "" if it is unknown.
 
     Kinds are "data", "study", "model", and "text" for other text. The name and
-    the first bytes of a file decide.
+    the first bytes of the file at ``path`` decide.
     """
     if path.is_dir():
         return "data"

@@ -505,7 +505,8 @@ def _selection_of_fold(
 def _folds_of_results(path: Path) -> dict[int, tuple[int, ...]] | None:
     """Return the ids of the selected features, by fold, in the file results.json of a run.
 
-    Return None for another file in JSON.
+    Return None if the file at ``path`` is other JSON. Raise a PlanError if it
+    cannot be read or is no JSON.
     """
     # Read the file; other JSON than results gives None.
     try:
@@ -566,7 +567,8 @@ def _are_ids(values: object) -> TypeGuard[list[int]]:
 def _folds_of_study(path: Path, number: int | None) -> dict[int, tuple[int, ...]]:
     """Return the ids of the selected features, by fold, of a finished run of a study.
 
-    ``number`` is that of the run; None for the only run.
+    ``path`` is the study, and ``number`` that of the run; None for the only
+    run.
     """
     # The results of one run: one, or none if it is not finished.
     with reading(path) as (study, runs):

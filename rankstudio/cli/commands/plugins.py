@@ -114,7 +114,8 @@ def _tell_rows(rows: Sequence[Mapping[str, Any]]) -> None:
 def _print_checks(name: str, *, json: bool) -> int:
     """Check the methods of a plug-in, or one method, and print the results.
 
-    ``name`` names the plug-in or the method. Return 1 if a check fails, else 0.
+    ``name`` names the plug-in or the method. With ``json``, the results are
+    printed as JSON. Return 1 if a check fails, else 0.
     """
     from rankstudio.testing import check_method
 

@@ -115,9 +115,10 @@ def _open_dataset(
 ) -> FoldedDataset:
     """Open a dataset, divide it into folds as the plan says, and add the user's notes on its features.
 
-    ``progress`` is called with the amount that is read and the total
-    amount. ``names`` is the folder of the notes, None for no notes.
-    ``cancelled`` returns whether to stop reading, by an error.
+    ``progress`` is called with the amount that is read and the total amount.
+    ``path`` is that of the data, or "sample". ``names`` is the folder of the
+    notes, None for no notes. ``cancelled`` returns whether to stop reading, by
+    an error.
     """
     from rankstudio.engine.data.feature_names import (  # noqa: PLC0415 - on the worker only
         FeatureNotes,

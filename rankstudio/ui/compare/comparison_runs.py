@@ -123,8 +123,8 @@ class ComparisonRuns(Controller):
     def dialog(self, path: str = "", *, every_label: bool = False) -> ComparisonDialog:
         """Return the dialog, with the comparison of a file chosen; "" for none.
 
-        Comparisons that come with the program are offered, too; the file is the
-        first. ``every_label`` ticks the label columns of all judges.
+        ``path`` is the file. Comparisons that come with the program are offered
+        after it. ``every_label`` ticks the label columns of all judges.
 
         Raises
         ------

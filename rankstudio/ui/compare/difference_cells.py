@@ -176,8 +176,8 @@ class DifferenceCells:
     def columns(self, name: str) -> list[Column]:
         """Return the columns for a measure: the difference, its corrected p-value, and counts of queries.
 
-        The parts of a column are the columns that replace it in an exported
-        file, where nothing is painted.
+        ``name`` is that of the measure. The parts of a column are the columns
+        that replace it in an exported file, where nothing is painted.
         """
         about_difference = tr(
             "{name} minus that of the reference, mean over all queries, with its bootstrap interval. "
@@ -279,7 +279,7 @@ class DifferenceCells:
     def _difference_spoken(self, row: Any) -> str:
         """Return the difference and its interval as a screen reader says them.
 
-        Without a test, return why there is none.
+        ``row`` is that of the run. Without a test, return why there is none.
         """
         test = self._test(row)
         if test is None:
@@ -298,8 +298,9 @@ class DifferenceCells:
     ) -> QRect | None:
         """Paint the difference of a run, and return None.
 
-        Without a test, paint nothing, and return the area of the cell, in which
-        the table then writes the cell's text.
+        ``row`` is that of the run, and ``rect`` the cell. Without a test, paint
+        nothing, and return the area of the cell, in which the table then writes
+        the cell's text.
         """
         # The lowest and the highest difference in the group of the run.
         scale = self._scale(row.key)

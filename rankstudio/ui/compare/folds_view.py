@@ -349,9 +349,10 @@ def _chosen_value_column(number: int, axis: Axis) -> Column:
 def _measure_column(name: str, part: str, plan: Plan) -> Column:
     """Return the column of a measure on the test or the validation part.
 
-    A row has a mapping of measures for each part. Rows of the mean and the
-    deviation have no fold, and no value to sort by, so that they stay below the
-    folds.
+    ``name`` is that of the measure, ``part`` that of the part, and ``plan`` is
+    the plan of the run. A row has a mapping of measures for each part. Rows of
+    the mean and the deviation have no fold, and no value to sort by, so that
+    they stay below the folds.
     """
     tested = part == "test"
     tooltip = tr("{name} on the {part} part")
@@ -375,8 +376,9 @@ def _measure_column(name: str, part: str, plan: Plan) -> Column:
 def _left_out_column(name: str, plan: Plan) -> Column:
     """Return the column of a measure on left-out queries or pairs of the training part.
 
-    Pairs of documents are left out in place of queries if the plan selects its
-    models by such a measure.
+    ``name`` is that of the measure. Pairs of documents are left out in place of
+    queries if ``plan``, the plan of the run, selects its models by such a
+    measure.
     """
     # `chosen_by` is the measure that selects the models, without the words
     # "leave-query-out".
@@ -456,7 +458,8 @@ def _columns_of_several_runs(
 def _run_column(key: int, title: str, name: str) -> Column:
     """Return the column of a measure of one run, bold where the run is the best of the fold.
 
-    ``key`` is the number of the run, and ``name`` that of the measure.
+    ``key`` is the number of the run, ``title`` its title, and ``name`` the name
+    of the measure.
     """
     return Column(
         f"run-{key}",

@@ -122,6 +122,7 @@ def _convention_columns(name: str, current: str) -> list[Column]:
 def _convention_column(key: str, name: str, current: str) -> Column:
     """Return the column of a measure and of the runs' ranks by one evaluation convention.
 
+    ``key`` is that of the convention, and ``name`` that of the measure.
     ``current`` is the convention that all other views follow. A cell holds the
     pair of mean and rank; it is empty for a run that the convention cannot
     measure.

@@ -194,8 +194,9 @@ class ParetoView(View):
     def _show_axes(self, front: ParetoFront | None, name: str) -> None:
         """Show the axes and columns of a measure, by size or cost.
 
-        Sizes are on a logarithmic scale, unless a model has no feature (or less
-        than one, as the mean over folds).
+        ``front`` has the models, and ``name`` is that of the measure. Sizes are
+        on a logarithmic scale, unless a model has no feature (or less than one,
+        as the mean over folds).
         """
         self.plot.placeholder = _EMPTY_TEXT
         x_key = front.by if front is not None else "size"

@@ -233,7 +233,8 @@ def _best_means(
 ) -> dict[tuple[int, str], float]:
     """Return the best mean within the group for each run of a ranked group, by run and measure.
 
-    A run whose own mean equals this one is the best of its group.
+    ``rows`` has the runs by number. A run whose own mean equals the best mean
+    is the best of its group.
     """
     best_means: dict[tuple[int, str], float] = {}
     for group in groups:
@@ -430,9 +431,9 @@ class RunsPanel(Panel):
     def show_tests(self, compared: Sequence[ComparedRun], name: str) -> None:
         """Show the paired tests of runs by a measure.
 
-        The measure's column comes first. If it is another measure than before,
-        the table is scrolled to the column, which is shown even if the user has
-        hidden it.
+        ``name`` is that of the measure, whose column comes first. If it is
+        another measure than before, the table is scrolled to the column, which
+        is shown even if the user has hidden it.
         """
         if name != self._measure:
             self._column_choices.pop(name, None)
@@ -467,7 +468,8 @@ class RunsPanel(Panel):
     def mark(self, key: int | None) -> None:
         """Mark a run as shown, by its number, and scroll to a newly marked run; emits no signal.
 
-        None marks no run. The folded group of a newly marked run is unfolded.
+        ``key`` is the number; None marks no run. The folded group of a newly
+        marked run is unfolded.
         """
         is_new = key != self._marked_key
         self._marked_key = key
@@ -957,8 +959,8 @@ def _link_to_every_fold(group: RunGroup) -> tuple[str, str]:
 def first_columns(is_ticked: Callable[[RunRow], bool]) -> list[Column]:
     """Return the columns that identify a run: tick, dot, number and name.
 
-    The dot has the run's color in plots. A run with a note on its results has a
-    mark after its name.
+    ``is_ticked`` returns whether a run is ticked. The dot has the run's color
+    in plots. A run with a note on its results has a mark after its name.
     """
     tick = tick_column(is_ticked, tr("Tick the runs to compare (Space)"))
     number = Column(

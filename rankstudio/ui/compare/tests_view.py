@@ -203,9 +203,10 @@ def _result_column(
 ) -> Column:
     """Return a column with one number of the tests, the attribute `key` of a `PairedComparison`.
 
-    A run without a test (``paired_test``), such as the reference, has an empty cell.
-    ``text`` formats the number; ``bold`` returns whether the number of a row is
-    bold; ``full`` is a longer title for exported files.
+    A run without a test (``paired_test``), such as the reference, has an empty
+    cell. ``text`` formats the number; ``bold`` returns whether the number of a
+    row is bold; ``full`` is a longer title for exported files. Title, tooltip
+    and width (in pixels) are those of the column.
     """
     return Column(
         key,
@@ -230,7 +231,8 @@ def _corrected_p_column(
 
     `key` and `raw_key` are the attributes with the corrected and the
     uncorrected values. `decides` tells whether the p-values of this column
-    decide on significance, and are bold if significant.
+    decide on significance, and are bold if significant. Title and tooltip are
+    those of the column's header.
     """
 
     def hint(row: ComparedRun) -> str:

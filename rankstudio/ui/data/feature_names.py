@@ -123,8 +123,8 @@ class FeatureNames(Controller):
     def read(self, path: Path) -> None:
         """Take over the names and groups of features in a file.
 
-        A file that has neither for any feature of the data is refused, with an
-        error.
+        A file at ``path`` that has neither a name nor a group for any feature
+        of the data is refused, with an error.
         """
         dataset = self._session.dataset
         if dataset is None:

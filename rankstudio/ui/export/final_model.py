@@ -355,9 +355,10 @@ def _save_in_format(
 ) -> str:
     """Write a model in the format of another program, and return a sentence on how the written file ranks.
 
-    The sentence compares the rankings of documents of ``dataset`` by
-    the file and by ``model``. ``feature_set`` defines the features
-    for a search engine; None for no definitions.
+    The file at ``path`` is written in the format ``form``. The sentence
+    compares the rankings of documents of ``dataset`` by the file and by
+    ``model``. ``feature_set`` defines the features for a search engine; None
+    for no definitions.
     """
     from rankstudio.engine.experiment.model_data import parts_to_try  # noqa: PLC0415 - on the worker only
 

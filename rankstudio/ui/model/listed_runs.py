@@ -135,7 +135,8 @@ def figures_of(
     """Return the files of all figures of the runs, the same as the terminal's command writes.
 
     ``format_name`` is a format of images, such as "pdf"; ``dpi`` counts the
-    dots per inch of a format made of dots.
+    dots per inch of a format made of dots. The paths of the files are in
+    ``folder``; nothing is written here.
     """
     from rankstudio.engine.analysis.figures import study_figures  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.export.figures.files import figure_files  # noqa: PLC0415 - on the worker only

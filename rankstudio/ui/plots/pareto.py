@@ -614,9 +614,10 @@ def _best_name_box(
 ) -> tuple[QRectF, str]:
     """Return the box near a point that hides least of the plot, and the name that stands in it.
 
-    ``names`` are the texts to choose from; of those that hide equally
-    little, the first one is chosen. ``occupied`` are the boxes of rings
-    and other names, which the box should not cover.
+    ``names`` are the texts to choose from; of those that hide equally little,
+    the first one is chosen. ``occupied`` are the boxes of rings and other
+    names, which the box should not cover. ``bold`` says whether the name is in
+    bold.
     """
     xs, ys = _drawn_pixels(plot, frame)
     # A name may reach 12 pixels above the plot area, and 8 beyond its right edge.

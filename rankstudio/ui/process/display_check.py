@@ -136,8 +136,9 @@ def _mentioned_libraries(binary: Path) -> set[str]:
 def _bundled_library(binary: Path, name: str) -> Path | None:
     """Return the path of a library if it is one of Qt's own; None if it is one of the system.
 
-    Qt's libraries lie in a folder ``lib``, in one of the folders above the
-    binary that mentions them, up to the folder ``Qt``.
+    ``name`` is the name of the library's file. Qt's libraries lie in a folder
+    ``lib``, in one of the folders above the binary that mentions them, up to
+    the folder ``Qt``.
     """
     for parent in binary.parents:
         candidate = parent / "lib" / name

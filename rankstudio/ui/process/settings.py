@@ -51,8 +51,8 @@ def config_folder() -> Path:
 def _set_aside_objects(path: Path) -> None:
     """Rename a settings file that contains serialized objects of Qt, so that it is not read.
 
-    RankStudio stores no such objects, and reading damaged ones can crash the
-    process.
+    ``path`` is the file. RankStudio stores no such objects, and reading damaged
+    objects can crash the process.
     """
     try:
         if _OBJECT.search(path.read_bytes()):

@@ -475,7 +475,8 @@ class CurvesPanel(Panel):
     ) -> None:
         """Add the model of a step, with ``k`` features, to a path as one point.
 
-        ``key`` is the position of the path's combination, and ``validation``
+        ``key`` is the position of the path's combination of parameters,
+        ``criterion`` the value of the method's criterion, and ``validation``
         has a value for each measure.
         """
         # `_sign` is -1 if the criterion is the negative of a measure: then the
@@ -969,8 +970,9 @@ class CurvesPanel(Panel):
     def _note(self, key: Key, k: int, state: str = tr("chosen")) -> tuple[str, ...]:
         """Return the lines of the note on a point: its model and each of its measures.
 
-        ``state`` says whether the model is chosen or inspected. Return () for a
-        point without a value.
+        ``key`` is the key of the path, and ``k`` the number of features of the
+        model. ``state`` says whether the model is chosen or inspected. Return
+        () for a point without a value.
         """
         # The value of the shown measure by k. The last models of a path may not
         # be measured yet, so that the lengths differ.

@@ -79,7 +79,8 @@ class _Pages(QTextBrowser):
     def loadResource(self, kind: int, name: QUrl | str) -> Any:
         """Return the content of a page or a picture; Qt calls it for each while it lays out a page.
 
-        A picture is scaled down to the available width.
+        ``kind`` is Qt's kind of the resource, and ``name`` the address. A
+        picture is scaled down to the available width.
         """
         if isinstance(name, str):
             name = QUrl(name)

@@ -468,7 +468,7 @@ class BackendMenu(QObject):
         """Ask for a line of text, and return it; return None if the user cancels the dialog.
 
         ``label`` is the question, ``text`` the answer that is proposed,
-        and ``name`` the object name of the dialog.
+        ``title`` the title of the dialog, and ``name`` its object name.
         """
         dialog = QInputDialog(self._window)
         dialog.setObjectName(name)

@@ -134,7 +134,8 @@ class Sections(QObject):
     def find(self, key: str) -> Any:
         """Return the controller of a page of the window.
 
-        Return None if there is no such page.
+        ``key`` is the key of the page, such as "compare". Return None if there
+        is no such page.
         """
         return self.controllers.get(key)
 

@@ -90,7 +90,7 @@ def holds_data(folder: Path) -> bool:
 def _format_of_plugin(path: Path) -> DataFormat | None:
     """Return the data format of a plug-in that has the suffix of a file, which may be compressed.
 
-    Return None without one.
+    The file is at ``path``. Return None if no plug-in has such a format.
     """
     name = without_ending(path.name).lower()
     for entry in data_formats():

@@ -425,8 +425,9 @@ class ColumnModel(QAbstractTableModel):
     ) -> list[int]:
         """Return indices of rows, sorted by the values of a column.
 
-        Rows without a value come last in either direction, and texts
-        ignore case. The indices may be a range.
+        ``descends`` says whether the greatest value comes first. Rows without a
+        value come last in either direction, and texts ignore case. The indices
+        may be a range.
         """
         keys = {index: column.order(self.rows[index]) for index in indices}
         present = [index for index in indices if not is_missing(keys[index])]
@@ -483,7 +484,8 @@ class ColumnModel(QAbstractTableModel):
     def is_heading(self, number: int) -> bool:
         """Return whether the row shown at a position is a heading.
 
-        Return False for a position without a row.
+        ``number`` is the position, from 0. Return False for a position without
+        a row.
         """
         if not 0 <= number < len(self._shown_indices):
             return False
@@ -547,8 +549,8 @@ class ColumnModel(QAbstractTableModel):
     def _heading_data(heading: Heading, column: int, role: int) -> Any:
         """Return a property of a cell in the row of a heading, by the role.
 
-        The first cell has the text of the heading; every cell has the
-        heading itself as its row object. All else is None.
+        The first cell has the text of the heading; every cell has the heading
+        itself as its row object. Any other property is None.
         """
         if role == ROW_ROLE:
             return heading

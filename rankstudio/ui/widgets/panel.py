@@ -491,7 +491,8 @@ class Disclosure(QWidget):
     def _show(self, opened: bool) -> None:
         """Show or hide the column, and the arrow of the button with it.
 
-        The arrow points down if the column is shown, else to the right.
+        ``opened`` says whether to show the column. The arrow then points down,
+        else to the right.
         """
         self.button.setChecked(opened)
         self._content.setVisible(opened)

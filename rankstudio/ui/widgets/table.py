@@ -1345,8 +1345,8 @@ class Cells(QStyledItemDelegate):
     ) -> None:
         """Draw a dot, tick or histogram, or the text of a cell with its bar and mark.
 
-        ``rect`` is the cell without its margins, ``number`` the
-        position of the column.
+        ``row`` is the row object, ``rect`` the cell without its margins, and
+        ``number`` the position of the column.
         """
         value = column.value_in(row)
         if isinstance(value, Dot):

@@ -195,8 +195,8 @@ class CurveSet:
     ) -> None:
         """Show another measure of the chosen curve's models beside it: to compare, not to choose.
 
-        The new curve replaces an earlier curve with the key ``key``.
-        Without points, the curve of that key is removed.
+        ``label`` is the name of the new curve, which replaces an earlier curve
+        with the key ``key``. Without points, the curve of that key is removed.
         """
         curve = Curve(
             label, [float(x) for x in xs], [float(y) for y in ys], beside=True
