@@ -79,6 +79,7 @@ def logged(store: LogStore | None, data_name: str) -> Iterator[RunListener | Non
     Parameters
     ----------
     store : LogStore or None
+        The program, and the place in it; None for no log.
     data_name : str
         Name of the dataset.
     """

@@ -186,6 +186,7 @@ class ComparisonOutcome:
     Attributes
     ----------
     results : list of RunResult
+        The finished runs.
     stopped : bool
         Whether the user stopped the comparison.
     """
@@ -212,11 +213,13 @@ def run_comparison(
     Parameters
     ----------
     comparison : Comparison
+        The plans and the protocol.
     data : sequence of str
         Data files or folders.
     study : Path or None
         Study that keeps finished units.
     available_workers : Workers
+        The processes or threads that compute.
     out : Path, optional
         Folder in which each run gets a folder of its own.
     store : LogStore, optional

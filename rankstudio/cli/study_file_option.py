@@ -164,7 +164,9 @@ class OpenedRun:
     Attributes
     ----------
     key : RunKey
+        Key of the run in the study.
     result : RunResult
+        The result that the study stores.
     plan : Plan
         Plan with the current path of the data.
     dataset : FoldedDataset

@@ -32,7 +32,9 @@ def tell(
     file : text stream, optional
         The standard output by default.
     end : str
+        Text after the last line.
     flush : bool
+        Whether the lines appear at once.
     """
     # Without lines, this prints an empty line.
     print(

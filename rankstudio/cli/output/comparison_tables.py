@@ -720,6 +720,7 @@ def _printed_rows(
     Parameters
     ----------
     result : RunResult
+        The run.
     printed : mapping
         Published averages of the run's method on its data, by the name of the measure.
     names, printed_names : sequence of str

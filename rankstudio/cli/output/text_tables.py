@@ -26,7 +26,9 @@ def as_text(
     Parameters
     ----------
     header : sequence of str
+        Titles of the columns.
     rows : sequence of sequences of str
+        The texts of the cells of each row.
     left_columns : sequence of int
         Positions of the columns aligned to the left; the other columns hold
         numbers.

@@ -73,6 +73,7 @@ class OnDemand(QObject):
     ----------
     parent : QObject
     worker : Worker
+        Carries out the computation on its thread.
     key : callable
         Returns a tuple of everything that the computation depends on; None if
         nothing can be computed. The function is called often.

@@ -46,6 +46,7 @@ class Outcome:
     Attributes
     ----------
     ending : Ending
+        Whether the job was done, was cancelled or failed.
     text : str
         A whole sentence if the job failed, else "".
     error : RankStudioError or None

@@ -59,6 +59,7 @@ class Offer:
     hint : str
         Tooltip; for a disabled entry the reason.
     enabled : bool
+        Whether the user can tick or choose the entry.
     """
 
     key: str

@@ -43,7 +43,9 @@ class CompareController(PageController):
     Attributes
     ----------
     views : ResultsPanel
+        The panel with views of the runs' results.
     curves : CurvesView
+        The panel with a curve for each run.
     panel : RunsPanel
         The table of runs.
     table : TableController

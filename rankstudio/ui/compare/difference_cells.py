@@ -52,6 +52,7 @@ def draw_difference(
         Number of the run's color. The run is a dot on a line, or a ring on a
         dashed line if an earlier run has this color.
     test : PairedComparison
+        The test of the run against the reference: difference and interval.
     scale : tuple of float
         Range of the differences of the group.
     """

@@ -363,6 +363,7 @@ class CurvesFeeder(Controller):
     scope : ComparisonScope
         The runs that are compared.
     view : CurvesView
+        The panel that shows the curves.
     """
 
     def __init__(
@@ -496,6 +497,7 @@ class ViewFeeder(Controller):
     tests : PairedTests
         Paired tests of these runs.
     views : ResultsPanel
+        The panel with the views.
     """
 
     def __init__(

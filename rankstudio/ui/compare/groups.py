@@ -81,6 +81,7 @@ def run_groups(
     Parameters
     ----------
     records : iterable of RunRecord
+        The runs of the window.
     measured : Mapping of int to MeasuredRun
         The runs by their numbers, as they are measured now.
     first_data : str

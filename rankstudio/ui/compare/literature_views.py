@@ -55,6 +55,7 @@ class ConventionsView(View):
         Parameters
         ----------
         rows : sequence of ConventionRow
+            A row for each run, with its mean by each convention.
         name : str
             Name of the measure.
         current : str

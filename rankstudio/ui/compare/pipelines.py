@@ -185,6 +185,7 @@ class Pipelines:
         Parameters
         ----------
         plans : sequence of Plan
+            A plan for each pipeline, on any data.
         data : sequence of str
             Paths of the datasets, or "sample".
         labels : sequence of str

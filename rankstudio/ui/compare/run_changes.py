@@ -37,6 +37,7 @@ class RunChanges(Controller):
     ----------
     models : Models
     panel : RunsPanel
+        The table of runs, in which the user edits.
     parent : QWidget
         Widget over which the question before a removal opens.
     """

@@ -409,7 +409,9 @@ class RunsPanel(Panel):
         Parameters
         ----------
         rows : iterable of RunRow
+            The runs as rows of the table.
         groups : sequence of RunGroup
+            The groups of comparable runs, in their order in the table.
         sealed : Mapping of int to str, optional
             Name of the dataset of each run whose test part is sealed, by the
             run's number.

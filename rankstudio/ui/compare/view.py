@@ -46,6 +46,7 @@ class View(QWidget):
     tools : tuple of QWidget
         Widgets in the panel's header while the view is shown.
     body : QVBoxLayout
+        Layout of the contents of the view.
     hint : Notice
         Note on what the view could show if the data had other parts,
         such as a validation part.
@@ -155,9 +156,11 @@ class ComparedRuns:
     runs : Mapping of int to RunResult
         The runs by number, as they are measured now; without sealed test parts.
     titles : Mapping of int to str
+        The titles of the runs, by number.
     reference : int or None
         Number of the reference run; None if the group is not ranked.
     measure : str
+        Name of the measure by which the runs are compared.
     """
 
     runs: Mapping[int, RunResult]

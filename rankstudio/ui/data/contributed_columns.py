@@ -27,8 +27,10 @@ class ContributedColumn(QObject):
     Parameters
     ----------
     entry : FeatureColumn
+        The column, as the plug-in describes it.
     session : Session
     worker : Worker
+        Computes the numbers on its thread.
     fail : callable
         Called with an error message if the computation fails.
     panel : QWidget

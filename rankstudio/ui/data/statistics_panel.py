@@ -45,6 +45,7 @@ class DescribedFeature:
     Attributes
     ----------
     summary : FeatureSummary
+        Statistics of the feature's values.
     quality : FeatureQuality or None
         None while the quality is computed.
     name : str
@@ -460,6 +461,7 @@ class StatisticsPanel(Panel):
         description : str
             The described documents: "MQ2008, training documents of fold 4".
         summary : DatasetSummary
+            The statistics of the documents.
         part : RankingDataset or None
             The documents for the tab of documents; None for no such tab.
         rows : sequence of DescribedFeature, optional

@@ -47,6 +47,7 @@ class ExportDialog(SavingDialog):
     ----------
     theme : Theme
     items : sequence of ExportItem
+        What can be exported.
     folder : Path, optional
         Suggested folder of the file; the user's home by default.
     parent : QWidget, optional

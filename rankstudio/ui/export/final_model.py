@@ -39,6 +39,7 @@ class _FinalModel:
     Parameters
     ----------
     result : RunResult
+        Result of the run whose plan trains the model.
     dataset : FoldedDataset
     """
 

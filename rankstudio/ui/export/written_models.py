@@ -88,7 +88,9 @@ def compare_rankings(
     Parameters
     ----------
     model : Model
+        The model that was written.
     form : ModelFormat
+        The format of the file.
     path : Path
         The written file.
     parts : sequence of RankingDataset

@@ -43,7 +43,9 @@ class Absence(QObject):
     session : Session
     runs : Runs
     current : CurrentModel
+        Tells whether a path is being computed.
     loader : Loader
+        Tells whether data are being opened.
     """
 
     changed = Signal()
@@ -286,6 +288,7 @@ class Models(QObject):
         Parameters
         ----------
         records : sequence of RunRecord
+            The stored runs among which to search.
         dataset : FoldedDataset
         then : callable
             Called with the records whose recorded data are this dataset; with

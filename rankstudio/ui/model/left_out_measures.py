@@ -74,6 +74,7 @@ class LeftOutMeasures(QObject):
     worker : Worker
         Measures step by step; other tasks may come between two steps.
     fold_cache : FoldCache
+        Has the prepared folds; used on the worker only.
     """
 
     changed = Signal()

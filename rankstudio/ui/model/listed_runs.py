@@ -34,7 +34,9 @@ class ListedRun:
     Attributes
     ----------
     number : int
+        Number of the run in the window.
     result : RunResult
+        Result of the run, as it is measured in the window.
     dataset : FoldedDataset
     label : RunLabel
     stored : RunKey or None
@@ -76,6 +78,7 @@ class ReportRequest:
     ----------
     runs : tuple of ListedRun
     study : Study or None
+        The open study; None without one.
     settings : ReportSettings
     seal_marks : tuple of SealMark
         Times at which test parts were sealed and unsealed.

@@ -68,6 +68,7 @@ class MeasuredRun:
         The paths by (fold, combination), the finished folds by
         number, and the best single feature of each fold.
     result : RunResult or None
+        The result of the run; None until the run is complete.
     complete : bool
         Whether all results that the run had when it was measured are included.
     """
@@ -87,6 +88,7 @@ class _Request:
     Attributes
     ----------
     record : RunRecord
+        The run to measure.
     measurement : Measurement
         The convention and measure that are wanted.
     state : tuple

@@ -96,6 +96,7 @@ class RunRecord:
     plan : Plan
     dataset : FoldedDataset
     state : RunState
+        Whether the run waits, works, is done, failed and so on.
     failure : str
         Why the run failed, as a sentence.
     paths : dict

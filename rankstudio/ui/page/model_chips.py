@@ -66,8 +66,10 @@ class ChooseButtons(QObject):
     Parameters
     ----------
     current : CurrentModel
+        Knows the chosen and the inspected model.
     session : Session
     panels : sequence of Panel
+        The panels whose headers get a button.
 
     Attributes
     ----------
@@ -146,8 +148,10 @@ class ChoiceChip(QObject):
     Parameters
     ----------
     current : CurrentModel
+        Knows the chosen model, and that which the run chose.
     session : Session
     chip : Chip
+        The chip that is kept up to date.
 
     Attributes
     ----------
@@ -210,6 +214,7 @@ class FormChip(QObject):
     ----------
     models : Models
     chip : Chip
+        The chip that is kept up to date.
     """
 
     def __init__(

@@ -613,6 +613,7 @@ class PlotMenu(QMenu):
     Parameters
     ----------
     plot : Plot
+        The plot that the menu is for.
     """
 
     def __init__(self, plot: Plot) -> None:

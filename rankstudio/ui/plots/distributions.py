@@ -427,6 +427,7 @@ class HistogramPlot(Plot):
         Parameters
         ----------
         numbers : array of int, shape (N,)
+            The numbers, in any order.
         """
         values = np.asarray(numbers, dtype=np.int64)
         if values.size == 0:

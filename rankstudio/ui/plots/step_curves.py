@@ -62,6 +62,7 @@ class StepCurve:
         Name at the right end of the curve; a curve with the number
         `BEHIND` has no name there.
     x, y : ndarray of shape (K,)
+        Coordinates of the K points of the curve.
     number : int
         Number of the color and dash, from 0; `BEHIND` for gray.
     filled : ndarray of shape (K,), optional
@@ -148,6 +149,7 @@ class StepCurvesPlot(Plot):
         Parameters
         ----------
         curves : sequence of StepCurve
+            The new curves.
         level : Level, optional
             A level to compare the curves with, drawn as a horizontal
             line.

@@ -760,6 +760,7 @@ class FeatureChip(QFrame):
     ----------
     theme : Theme
     feature_id : int
+        Id of the feature.
     name : str
     shows_name : bool
         Whether the name is shown after the id; otherwise it is only in the tooltip.

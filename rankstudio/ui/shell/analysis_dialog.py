@@ -79,7 +79,10 @@ class AnalysisDialog(QDialog):
     Attributes
     ----------
     choice : QComboBox
+        Choice of the analysis.
     start, stop, copy : QPushButton
+        Buttons that start and stop the computation, and copy its command for
+        the terminal.
     tabs : QTabWidget
         A tab for each table.
     message : WrappedLabel

@@ -25,6 +25,7 @@ class ChipBar(QWidget):
     Parameters
     ----------
     menus : QMenuBar
+        The menu bar of the window.
 
     Attributes
     ----------

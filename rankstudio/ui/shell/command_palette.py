@@ -89,6 +89,7 @@ class CommandPalette(QDialog):
     Parameters
     ----------
     entries : sequence of PaletteEntry
+        The entries that are searched.
     parent : QWidget
         The window.
     search : callable, optional

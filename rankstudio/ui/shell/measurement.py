@@ -32,6 +32,7 @@ class MeasurementController(Controller):
     ----------
     models : Models
     menus : Menus
+        The menus with the choices of measures and conventions.
     commands : Actions
     status : StatusBar
     parent : QWidget

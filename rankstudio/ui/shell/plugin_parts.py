@@ -43,6 +43,7 @@ class PluginPanel(Panel):
     theme : Theme
     models : Models
     entry : rankstudio.api.WindowPage or rankstudio.api.WindowPanel
+        The page or panel, as the plug-in describes it.
     loaded : LoadedPlugin
         The plug-in of the entry.
     """

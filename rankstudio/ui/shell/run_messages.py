@@ -28,6 +28,7 @@ class RunMessages(QObject):
     ----------
     runs : Runs
     pages : Workspace
+        Tells which page is shown.
     notice : Notices
         Shows these messages among others.
     """

@@ -246,6 +246,7 @@ class SelectionController(QObject):
     models, settings
         The state that the line shows and changes.
     line : SelectionLine
+        The line that is kept up to date.
     """
 
     openAsked = Signal()

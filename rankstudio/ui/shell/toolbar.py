@@ -30,6 +30,7 @@ class ActionButton(QPushButton):
     Parameters
     ----------
     action : QAction
+        The action that a click triggers.
     texted : bool
         Whether the button shows the action's name beside the icon.
     own_icon : bool
@@ -79,6 +80,7 @@ class MainToolBar(QToolBar):
     Parameters
     ----------
     actions : Actions
+        The actions of the window's commands.
     theme : Theme
     """
 

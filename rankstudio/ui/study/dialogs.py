@@ -341,6 +341,7 @@ class ColumnsDialog(QDialog):
     ----------
     theme : Theme
     preview : TablePreview
+        The columns and the first rows of the table.
     specified : DataColumns
         The roles that are known.
     problem : str

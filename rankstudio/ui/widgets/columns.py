@@ -305,6 +305,7 @@ class ColumnModel(QAbstractTableModel):
     Parameters
     ----------
     columns : sequence of Column
+        The columns, from left to right.
     identity : callable, optional
         Returns the identity of a row object, by which the selection is
         kept when rows change.

@@ -26,6 +26,7 @@ class Fact:
     Attributes
     ----------
     key, value : str
+        Name of the fact, and its value as text.
     note : str
         Text after the value, in the color of ``role``: "6 constant".
     role : {"warning", "ok", "error", "muted"}
@@ -57,6 +58,7 @@ class KeyValue(QWidget):
     Parameters
     ----------
     rows : sequence of Fact
+        The facts, from top to bottom.
     """
 
     def __init__(self, rows: Sequence[Fact] = ()) -> None:

@@ -239,6 +239,7 @@ class HeadingBars(QObject):
     ----------
     theme : Theme
     table : QTableView
+        The table that the bars lie over.
     rows : ColumnModel
         The rows of the table.
 

@@ -559,6 +559,7 @@ class RemovableNote(QWidget):
     Attributes
     ----------
     button : QToolButton
+        The button.
     """
 
     def __init__(self, theme: Theme, name: str, remove: str) -> None:

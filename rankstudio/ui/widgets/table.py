@@ -99,6 +99,7 @@ class ColumnWidths(QObject):
     Parameters
     ----------
     header : QHeaderView
+        The header of the table.
     key_of : callable
         Returns the key of a column, by the number of its section in the
         header.
@@ -229,6 +230,7 @@ class RowAction:
     icon : str
         Name of an icon; "" for none.
     enabled : bool
+        Whether the user can choose the action now.
     """
 
     text: str
@@ -248,6 +250,7 @@ class TableView(QTableView):
     ----------
     theme : Theme
     columns : sequence of Column
+        The columns, from left to right.
     name : str
         Object name by which the window finds the table.
     identity : callable, optional
@@ -1257,6 +1260,7 @@ class Cells(QStyledItemDelegate):
     ----------
     theme : Theme
     table : TableView
+        The table whose cells are drawn.
     """
 
     def __init__(self, theme: Theme, table: TableView) -> None:

@@ -351,7 +351,9 @@ def value_lines(
     Parameters
     ----------
     family : CurveSet
+        The curves.
     x : float
+        Value on the x axis at which the curves are read.
     colors : Colors
     pointed : hashable or None
         Key of the curve that a click would choose. The line of this curve comes

@@ -71,6 +71,7 @@ class OverlaidCurve:
         Number of the run, which decides its color, dash and marker.
     label : str
     x, y : ndarray of shape (K,)
+        Coordinates of the K points of the curve.
     notes : tuple of str
         A text on each point besides its values: "k = 4 · λ = 2⁶".
     difference, half : ndarray of shape (K,)

@@ -115,6 +115,7 @@ class MapValues:
     texts : tuple of tuple of str
         Text of each cell in the box of values.
     x_label : str
+        Text below the columns.
     groups : tuple of ColumnGroup
         Groups of columns, from left to right; empty if there are none.
     square : bool

@@ -139,6 +139,7 @@ class HeatMapPlot(Plot):
     title : str
         What the colours measure: "validation MAP".
     x_label : str
+        Name of the quantity of the columns.
     names : pair of str
         Names of row and column in the box of values: ("λ", "k").
     decimals : int
