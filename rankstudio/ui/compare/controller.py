@@ -33,7 +33,8 @@ _ROWS_AT_ONCE = 40  # each takes up to a millisecond
 class CompareController(PageController):
     """Controller of the Compare page: fills the table of runs and the views of the ticked runs.
 
-    Progress of runs is shown when :meth:`update` is called, not at every event.
+    Progress of runs is shown when :meth:`update` is called, not at every
+    event.
 
     Parameters
     ----------
@@ -151,9 +152,10 @@ class CompareController(PageController):
     def _show(self) -> None:
         """List the runs, with new rows for those that have changed.
 
-        Among hundreds of new runs, as in a study that has just been opened,
-        some get their rows now and the others in later turns of the event loop.
-        Rows that are out of date are never shown beside those that are not.
+        Among hundreds of new runs, as in a study that has just been
+        opened, some get their rows now and the others in later turns of
+        the event loop. Rows that are out of date are never shown beside
+        those that are not.
         """
         rows_by_key = {row.key: row for row in self.panel.rows()}
         records = self._runs.records
@@ -243,8 +245,8 @@ class CompareController(PageController):
         """Run the plans of some runs again on all folds; ``keys`` are the numbers of these runs.
 
         The old runs are on some folds only. Once the new runs are
-        listed, they get the names and tags of the old runs, but not
-        the notes.
+        listed, they get the names and tags of the old runs, but not the
+        notes.
         """
         plans: list[Plan] = []
         for record in map(self._runs.record, keys):
@@ -283,9 +285,8 @@ class CompareController(PageController):
         """Show a run and inspect a model of it, after a click on its curve.
 
         ``key`` is the number of the run. The model is named by
-        ``values``, its values of the parameters of which the plan
-        tries several, and by ``step``, its number of features or its
-        round.
+        ``values``, its values of the parameters of which the plan tries
+        several, and by ``step``, its number of features or its round.
         """
         if self._runs.shown is None or self._runs.shown.key != key:
             self._select(key)

@@ -57,8 +57,8 @@ class ComparisonScope:
     Attributes
     ----------
     session, runs, measured, marks
-        The session, all runs, the runs as they are measured now, and
-        the ticks of the runs.
+        The session, all runs, the runs as they are measured now, and the
+        ticks of the runs.
     worker : Worker
         Computes the contents of the views.
     """
@@ -165,9 +165,9 @@ class ComparisonScope:
     def reference(self, group: RunGroup | None) -> int | None:
         """Return the number of the run with which a group is compared.
 
-        The run is the reference that the user has chosen if that is in the
-        group, and the best run otherwise. Return None for a group that is not
-        ranked.
+        The run is the reference that the user has chosen if that is in
+        the group, and the best run otherwise. Return None for a group
+        that is not ranked.
         """
         runs = self.members(group)
         if group is None or not group.is_ranked:
@@ -201,8 +201,8 @@ class PairedTests(Controller):
     Attributes
     ----------
     groups : tuple of (RunGroup, tuple of ComparedRun)
-        Every group of ranked runs with its compared runs, the reference first.
-        Tests are corrected within a group.
+        Every group of ranked runs with its compared runs, the reference
+        first. Tests are corrected within a group.
     """
 
     changed = Signal()
@@ -265,10 +265,10 @@ class PairedTests(Controller):
     def _key(self) -> Key | None:
         """Return all that decides which paired test is computed next.
 
-        `OnDemand` calls `_next_test` whenever this value has changed. The
-        identity of a result changes when its run is measured anew. The number
-        of tests changes with each test that is done, so that the next one
-        follows.
+        `OnDemand` calls `_next_test` whenever this value has changed.
+        The identity of a result changes when its run is measured anew.
+        The number of tests changes with each test that is done, so that
+        the next one follows.
         """
         runs = self._scope.finished()
         measured = tuple((key, id(run)) for key, run in runs.items())
@@ -279,7 +279,8 @@ class PairedTests(Controller):
     def _next_test(self) -> Computation | None:
         """Show the finished tests, and return the computation of the next one.
 
-        Tests of the shown group come first. Return None if no test is missing.
+        Tests of the shown group come first. Return None if no test is
+        missing.
         """
         name = self._session.measure
         shown_group = self._scope.group()
@@ -421,7 +422,8 @@ class CurvesFeeder(Controller):
     def _key(self) -> Key | None:
         """Offer the quantities of the x axis, and return what the curves depend on.
 
-        The curves are computed anew when this value differs from the one before.
+        The curves are computed anew when this value differs from the one
+        before.
         """
         # Runs that learned from different shares of the training queries make a
         # learning curve.
@@ -569,9 +571,9 @@ class ViewFeeder(Controller):
     def _key(self) -> Key | None:
         """Offer the views that suit the shown run, and return what the visible view depends on.
 
-        Plug-ins contribute views of the shown run, and comparisons of the
-        ticked runs. The view is computed anew when this value differs from the
-        one before.
+        Plug-ins contribute views of the shown run, and comparisons of
+        the ticked runs. The view is computed anew when this value
+        differs from the one before.
         """
         record = self._record
         for key, view in self._views.contributed.items():
@@ -671,9 +673,9 @@ class ViewFeeder(Controller):
     def _compare_features(self) -> Computation | None:
         """Return the computation of the shown run's stability, by the features that its folds selected.
 
-        Return None if the run has no finished folds, or its method selects no
-        features: the view of stability is cleared then, with the reason as its
-        text.
+        Return None if the run has no finished folds, or its method
+        selects no features: the view of stability is cleared then, with
+        the reason as its text.
         """
         record = self._record
         # The run by the measures in use, without its measures on a sealed test part.
@@ -704,8 +706,8 @@ class ViewFeeder(Controller):
     def _compare_sizes(self) -> Computation | None:
         """Return the computation of the Pareto front: the best models for their size or cost.
 
-        Return None until all tests of the runs are done: they decide which
-        model is suggested.
+        Return None until all tests of the runs are done: they decide
+        which model is suggested.
         """
         if not self._tests.complete:
             self._views.pareto.wait()

@@ -69,8 +69,7 @@ class ResultsPanel(Panel):
     viewChosen : Signal(str)
         Key of the view that is shown now.
     pareto, tests, folds, stability, conventions, published : View
-        The views of the program itself; the Pareto front is shown
-        first.
+        The views of the program itself; the Pareto front is shown first.
     contributed : dict of str to ContributedView
         Views of the shown run by plug-ins, by their keys.
     comparisons : dict of str to ContributedComparison
@@ -202,8 +201,8 @@ class ResultsPanel(Panel):
         """Offer a view as a part of its tab if it has content (``is_there``), else withdraw it.
 
         ``key`` is the key of the view. If the withdrawn view was the
-        last one shown in its tab, the first part of the tab replaces
-        the view.
+        last one shown in its tab, the first part of the tab replaces the
+        view.
         """
         # `_absent` has the keys of the views without content. It changes if it
         # contains the key of a view that has content, or lacks that of one

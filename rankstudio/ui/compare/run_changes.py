@@ -31,7 +31,8 @@ _SETTLED_MILLISECONDS = 400
 class RunChanges(Controller):
     """Stores edits in the table of runs and choices of models in the study, and removes runs.
 
-    A removed run leaves the list. The study keeps its results, and marks it as removed.
+    A removed run leaves the list. The study keeps its results, and marks
+    it as removed.
 
     Parameters
     ----------
@@ -116,8 +117,8 @@ class RunChanges(Controller):
     def _write(self, key: int, description: str, text: str) -> None:
         """Take over a text that the user wrote into a cell.
 
-        ``description`` is the key of the column: "tags", "note" or "method".
-        ``key`` is the number of the run.
+        ``description`` is the key of the column: "tags", "note" or
+        "method". ``key`` is the number of the run.
         """
         record = self._runs.record(key)
         text = " ".join(text.split())  # single spaces
@@ -243,9 +244,9 @@ _CHANGE_NAMES = {
 class _Relabelling(LastingChange):
     """A change of a run's name, note or tags.
 
-    ``before`` is the label before the change if the change is already done: the
-    command then repeats an earlier one after other data were opened, and its
-    first ``redo`` does nothing.
+    ``before`` is the label before the change if the change is already
+    done: the command then repeats an earlier one after other data were
+    opened, and its first ``redo`` does nothing.
     """
 
     def __init__(
@@ -275,8 +276,8 @@ class _Relabelling(LastingChange):
     def again(self) -> _Relabelling:
         """Return the same change of a run's label as a new command, which is already done.
 
-        When the new command is pushed on the undo stack, nothing
-        changes until the user undoes it.
+        When the new command is pushed on the undo stack, nothing changes
+        until the user undoes it.
         """
         return _Relabelling(
             self._relabel,
