@@ -149,7 +149,8 @@ class _Notes:
 def known_commands() -> Mapping[str, CommandSource]:
     """Return all commands by name: those of the program, then those of plug-ins, then analyses of plug-ins.
 
-    A command is the path of its module, or an object for an analysis.
+    The value of a command is the import path of its module, or an object for an
+    analysis.
     """
     from rankstudio.cli.analysis_command import AnalysisCommand
     from rankstudio.engine.methods.catalog.analysis import analyses
@@ -176,7 +177,7 @@ def _is_command(word: str) -> bool:
 
 
 def _dispatch(arguments: list[str]) -> int:
-    """Carry out the command that the arguments begin with, and return the exit status.
+    """Carry out the command with which the arguments begin, and return the exit status.
 
     Without a command, open the window.
     """
@@ -263,8 +264,8 @@ def command_line(names: Sequence[str]) -> CommandParser:
 def _loaded_command(name: str) -> Any:
     """Return the command with a name: an object with HELP, DESCRIPTION, ``add_options`` and ``run``.
 
-    It is a module, or an object for an analysis. No plug-in is loaded for a
-    command of the core.
+    The command is a module, or an object for an analysis. No plug-in is loaded
+    for a command of RankStudio itself.
     """
     commands = _core_commands() if name in CORE_COMMANDS else known_commands()
     source = commands[name]
@@ -332,8 +333,9 @@ def _open_window(arguments: list[str]) -> int:
 def _no_such_command(name: str) -> str:
     """Return the text of the error for a word that is neither a file nor a command.
 
-    It suggests a similar command. The commands of RankStudio's own plug-ins are
-    recorded, so that they are known even where their plug-in is absent.
+    ``name`` is the word. The text suggests a similar command. The commands of
+    RankStudio's own plug-ins are recorded, so that they are known even where
+    their plug-in is absent.
     """
     plugin = recorded_commands().get(name)
     for failed in plugins().failed:

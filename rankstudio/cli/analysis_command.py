@@ -59,6 +59,7 @@ class AnalysisCommand:
     Parameters
     ----------
     entry : Analysis
+        The analysis, with its parameters and what it is carried out on.
     """
 
     def __init__(self, entry: Analysis) -> None:
@@ -82,7 +83,7 @@ class AnalysisCommand:
         """Add the options of the analysis: its subject, its parameters, --memory and --json.
 
         An analysis may name a module for its command; then this module adds all
-        of them.
+        options.
         """
         # `terminal` is the import path of the module, "" for none. `_guarded`
         # turns a failure of the code into an AnalysisError.
@@ -177,10 +178,11 @@ def _run_analysis(
 ) -> tuple[AnalysisResult, bool]:
     """Carry out an analysis and show its progress.
 
-    Return its result, and whether it was stopped before its end. ``subject`` is
-    what is analysed, such as a run and its data; ``values`` are those of the
-    parameters. Before the first result, Ctrl+C ends the command at once; from
-    then on, it makes the analysis stop with the result so far.
+    Return the result of the analysis, and whether it was stopped before its
+    end. ``subject`` is what is analysed, such as a run and its data; ``values``
+    are those of the parameters. Before the first result, Ctrl+C ends the
+    command at once; from then on, Ctrl+C makes the analysis stop with the
+    result so far.
     """
     from rankstudio.engine.analysis.catalog_analyses.plugin_analysis import (
         analysis_steps,
@@ -235,9 +237,9 @@ def _stacked_tables(tables: Sequence[AnalysisTable]) -> Block:
 def opened_subject(args: argparse.Namespace, needs: Needs) -> tuple[Any, ...]:
     """Return the subject of an analysis, as a tuple of its arguments.
 
-    According to what the analysis ``needs``, these are the result of a run and
-    its data, a plan and its data, the data with all folds, or the training part
-    of one fold. Test parts that are sealed are left out.
+    According to what the analysis ``needs``, the arguments are the result of a
+    run and its data, a plan and its data, the data with all folds, or the
+    training part of one fold. Test parts that are sealed are left out.
     """
     from rankstudio.engine.analysis.measurements.measurement import (
         sealed_data,
@@ -272,7 +274,8 @@ def opened_subject(args: argparse.Namespace, needs: Needs) -> tuple[Any, ...]:
 def add_subject(parser: argparse.ArgumentParser, needs: Needs) -> None:
     """Add the options that name the subject of an analysis.
 
-    It is a run of a study, a plan, or data alone.
+    The subject is a run of a study, a plan, or data alone, as the analysis
+    ``needs``.
     """
     if needs is Needs.RUN:
         parser.add_argument("study", type=Path, metavar="STUDY", help="study file")
@@ -286,7 +289,8 @@ def add_subject(parser: argparse.ArgumentParser, needs: Needs) -> None:
 def add_plan_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that name data and a plan.
 
-    These are DATA, --plan, --folds, and those of reading and methods.
+    The options are DATA, --plan, --folds, and the options of reading and of
+    methods.
     """
     _add_data(parser)
 
@@ -301,7 +305,8 @@ def add_plan_options(parser: argparse.ArgumentParser) -> None:
 def add_data_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that name data and a fold.
 
-    These are DATA, --folds, --protocol, --seed and those of reading.
+    The options are DATA, --folds, --protocol, --seed and the options of
+    reading.
     """
     _add_data(parser)
     parser.add_argument(
@@ -334,7 +339,8 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
 def _add_option(group: Any, parameter: Parameter) -> None:
     """Add the option of a parameter.
 
-    Its help is the label, the allowed values and the default.
+    ``group`` gets the option of ``parameter``. The help of the option is the
+    parameter's label, allowed values and default.
     """
     # "%" begins a placeholder in helps of argparse; doubled, it is itself.
     text = f"{parameter.label}: {parameter.expected}. {parameter.help}".replace(

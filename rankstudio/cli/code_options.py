@@ -62,7 +62,7 @@ def add_named_code(arguments: Sequence[str]) -> list[str]:
 def _code_replacer(option: str) -> Callable[[str], str]:
     """Return the function that replaces code in the value of an option by the key of a method or measure.
 
-    For an option that takes no code, it is ``str``.
+    For an option that takes no code, the function is ``str``.
     """
     if option in OPTIONS:
         return _method_key
@@ -72,8 +72,8 @@ def _code_replacer(option: str) -> Callable[[str], str]:
 def _measure_names(text: str) -> str:
     """Return comma-separated names of measures, with keys in place of code.
 
-    Measures of files are added. A name may end with a cut-off, as in
-    "my_measure.py:gain@10", which stays.
+    Measures of files are added to the known measures. A name may end with a
+    cut-off, as in "my_measure.py:gain@10", which stays.
     """
     if ".py:" not in text:
         return text
@@ -112,7 +112,8 @@ def _method_key(text: str) -> str:
 def _may_name_code(text: str) -> bool:
     """Return whether a word may name code.
 
-    This quick test loads nothing of the engine.
+    Code is named by a file, an import path or a command. This quick test loads
+    nothing of the engine, and also passes other words with a dot.
     """
     return "." in text or text.startswith("command:")
 
@@ -169,7 +170,8 @@ def settings_from(args: argparse.Namespace) -> dict[str, Any]:
 def allow_named_code(args: argparse.Namespace, path: Path) -> None:
     """Add the methods that the plans of a TOML file name by their code, where the user allows it.
 
-    The code is looked for beside the file, and in the current folder.
+    The file is at ``path``. The code is looked for beside the file, and in the
+    current folder.
 
     Raises
     ------

@@ -52,7 +52,8 @@ def check_numbers(args: argparse.Namespace, **least: float) -> None:
 def place_name(text: str) -> str:
     """Return the name of a file or folder as it was typed.
 
-    The parser refuses an empty name.
+    An option with this type takes a path: the parser then refuses an empty
+    name.
     """
     return text
 
@@ -105,8 +106,8 @@ class CommandParser(argparse.ArgumentParser):
     def _with_data_first(self, words: list[str]) -> list[str]:
         """Return the words with the value of --data first, for a command with a positional argument DATA.
 
-        Such a command has no option --data, which others have: both ways are
-        understood.
+        Other commands have an option --data in place of DATA; this makes both
+        ways understood everywhere.
         """
         has_positional_data = any(
             action.dest == "data" for action in self._get_positional_actions()
@@ -129,8 +130,9 @@ class CommandParser(argparse.ArgumentParser):
     ) -> Any:
         """Return the values of the arguments.
 
-        An unknown word ends the process with status 2. The error is that of the
-        typed command's parser, and suggests a similar option.
+        The result is a namespace. An unknown word ends the process with status
+        2; the parser of the typed command prints the error, which suggests a
+        similar option.
         """
         parsed, unknown = self.parse_known_args(args, namespace)
         if unknown:
@@ -148,7 +150,7 @@ class CommandParser(argparse.ArgumentParser):
         return parsed
 
     def format_help(self) -> str:
-        """Return the help.
+        """Return the text that --help prints.
 
         The help of a command with parameters of methods is brief, and has the
         options that all methods share; with --method NAME or --ranker NAME it
@@ -213,7 +215,7 @@ class CommandParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """End the process with status 2 and an error of one line.
 
-        Control characters in the error are escaped.
+        ``message`` is the error. Control characters in it are escaped.
         """
         super().error(one_line(message))
 
@@ -233,9 +235,9 @@ class CommandParser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Raise an error for a value that is none of an option's choices.
 
-        It suggests a similar choice, or lists a few. For the method of an
-        absent plug-in, it names the plug-in. ``action`` is the option, as
-        argparse describes it, and ``value`` what was typed.
+        The error suggests a similar choice, or lists a few. For the method of
+        an absent plug-in, the error names the plug-in. ``action`` is the
+        option, as argparse describes it, and ``value`` what was typed.
         """
         if action.choices is not None and value not in action.choices:
             choices = [str(choice) for choice in action.choices]
@@ -308,8 +310,8 @@ def _is_shown(action: argparse.Action) -> bool:
 def _absent_plugin_text(action: argparse.Action, value: object) -> str:
     """Return a sentence that names the absent plug-in of a method or format.
 
-    Return "" for any other value. ``action`` is the option whose value it is:
-    ``--to`` takes formats, others methods.
+    Return "" for any other value. ``action`` is the option that has the value:
+    ``--to`` takes formats, other options take methods.
     """
     from rankstudio.engine.data.formats.format_catalog import absent_data_format
     from rankstudio.engine.export.formats.registry import absent_plugin_of

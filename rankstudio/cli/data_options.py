@@ -41,10 +41,10 @@ def add_data(
 ) -> None:
     """Add DATA, the first positional argument of a command, and --sample, which stands for it.
 
-    ``about`` and ``sample`` are the helps of the two. ``also`` has further
-    kinds of files that the command accepts as DATA: "study", "model" or "text".
-    A command whose plan opens the data reads the value with `data_place`; one
-    that reads a single file uses `data_file`.
+    ``about`` and ``sample`` are the help texts of DATA and --sample. ``also``
+    has further kinds of files that the command accepts as DATA: "study",
+    "model" or "text". A command whose plan opens the data reads the value with
+    `data_place`; a command that reads a single file uses `data_file`.
     """
     word = parser.add_argument(
         "data", metavar="DATA", type=Path, help=f"{about}; or --sample"
@@ -74,7 +74,8 @@ def data_file(path: Path) -> Path:
 def refuse_both(args: argparse.Namespace, *, neither: bool = False) -> None:
     """Raise a PlanError if both data and --sample are typed, or neither of them.
 
-    With `neither`, a command that needs no data accepts neither.
+    With ``neither``, the command needs no data, and nothing is raised if both
+    are missing.
     """
     has_data = args.data is not None
     has_both = has_data and args.sample
@@ -88,7 +89,7 @@ def refuse_both(args: argparse.Namespace, *, neither: bool = False) -> None:
 def add_model(parser: Any) -> None:
     """Add a JSON model as the last positional argument, MODEL, and as the option --model.
 
-    `take_model` then sets ``args.model`` to the one that was typed.
+    After parsing, `take_model` sets ``args.model`` to the model that was typed.
     """
     parser.add_argument(
         "model", metavar="MODEL", type=Path, nargs="?", help="JSON model"
@@ -195,7 +196,7 @@ def add_column_options(parser: Any) -> None:
 def add_feature_set_option(parser: Any, use: str) -> None:
     """Add --feature-set, the option of a search engine's feature set.
 
-    `use` says in the help what the command does with it.
+    ``use`` says in the help what the command does with the feature set.
     """
     parser.add_argument(
         "--feature-set",

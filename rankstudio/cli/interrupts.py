@@ -32,7 +32,7 @@ _STOP_MESSAGE = b"\nStopping after this unit. Press Ctrl+C again to stop immedia
 
 
 class Stop:
-    """A request to stop a run, and the choice of the event after which the run stops.
+    """A request to stop a run, which decides after which event of the run the run stops.
 
     Parameters
     ----------
@@ -68,8 +68,8 @@ class Stop:
 
         A run stops between two units; a unit is one fold with one combination
         of parameters. After the last unit of a fold, it stops only when the
-        fold's model has been chosen and tested; after the last fold, it ends
-        without a stop. Both take little time.
+        fold's model has been chosen and tested, which takes little time. After
+        the last fold, the run ends without a stop.
         """
         match event:
             case RunStarted():
@@ -119,7 +119,7 @@ def stopping() -> Iterator[Stop]:
 def exit_status(stopped: bool, sentence: str) -> int:
     """Return the exit status of a command that prints its results so far after a stop.
 
-    If it was stopped, print a sentence that says so.
+    If the command was ``stopped``, print ``sentence``, which says so.
     """
     if stopped:
         tell(sentence, file=sys.stderr)
@@ -129,8 +129,9 @@ def exit_status(stopped: bool, sentence: str) -> int:
 def say_how_to_go_on(args: Namespace, study: Path | None) -> None:
     """Print how to resume a stopped run.
 
-    The same command resumes it, if ``study`` keeps the finished part; None is
-    no study. ``args.typed`` are the words of the command line.
+    The same command resumes the run, if the file ``study`` keeps the finished
+    part; None stands for no study. ``args.typed`` are the words of the command
+    line.
     """
     if study is None:
         tell(

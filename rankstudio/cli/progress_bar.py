@@ -38,7 +38,8 @@ class LiveLine:
     Attributes
     ----------
     stream : text stream
-        The error stream by default: the standard output then has only results.
+        Stream of the line; by default the error stream, so that the standard
+        output has only results.
     live : bool
         Whether the stream is a terminal that can replace a line; a terminal of
         ``TERM=dumb`` cannot.
@@ -66,14 +67,16 @@ class LiveLine:
 def preparation(stream: TextIO | None = None) -> Iterator[None]:
     """Print which code is being compiled during a ``with`` block, in a line that changes.
 
-    In a file, only the first sentence is printed.
+    If ``stream`` is no terminal, only the first sentence is printed. By default
+    the line goes to the error stream.
     """
     line, was_announced = LiveLine(stream), False
 
     def announce(sentence: str) -> None:
-        """Print a sentence on `line`; called by the engine before it compiles a kernel.
+        """Print a sentence on the code being compiled; called by the engine before it compiles a kernel.
 
-        `was_announced` says whether it is not the first sentence.
+        In a terminal, each sentence replaces the one before. In a file, only
+        the first sentence is printed.
         """
         nonlocal was_announced
         line.show(sentence)
@@ -130,7 +133,8 @@ class AllRuns:
         Parameters
         ----------
         seconds, share : float
-            Seconds that the current run has taken, and the share of it that is done.
+            Seconds that the current run has taken, and the share of that run
+            that is done.
         """
         per_run = (self._computed_seconds + seconds) / (self._n_computed + share)
         return per_run * (self.total - self._n_ended - share)
@@ -264,8 +268,8 @@ class ProgressBar:
         seconds : float
             Seconds that this run has taken.
         n_computed : float
-            Units that it has computed, with a part of the current one. Units
-            that were in a study already are not among them.
+            Number of units that this run has computed, with a part of the
+            current unit. Units that were in a study already do not count.
         """
         # `left` adds up the rest of this run and the runs after it. The second
         # argument is the share of this run that is done.
@@ -311,8 +315,8 @@ def last_state(
     stream : text stream, optional
         Terminal on which progress is shown; the error stream by default.
     describe : callable, optional
-        Returns the progress text of a state; by default the number of
-        repetitions, of those requested.
+        Returns the progress text of a state; the default text has the number of
+        repetitions and the number requested.
 
     Returns
     -------

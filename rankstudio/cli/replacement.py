@@ -89,9 +89,10 @@ def write_new(
 ) -> list[Path]:
     """Write figures and the files beside them, and return their paths.
 
-    Raise an error if one of them must not be replaced: a file that exists is
-    replaced only with ``--force``, and one that the command reads never.
-    ``also`` are further files that it reads, and ``folder`` is for the message.
+    Raise an error if a file must not be replaced: an existing file is replaced
+    only with ``--force``, and a file that the command reads never. ``also`` are
+    further files that the command reads, and ``folder`` is named in the
+    message.
     """
     from rankstudio.engine.export.figures.files import write_figure_files
 
@@ -223,14 +224,14 @@ def refuse_other_comparison(
 ) -> None:
     """Raise an error if a comparison would replace what is not its own.
 
-    That is the tables of another comparison, and results of other runs.
-    ``data`` are the datasets of the comparison, and ``out`` is its folder, in
-    which each run has a folder.
+    The tables of another comparison and the results of other runs are not its
+    own. ``data`` are the datasets of the comparison, and ``out`` is its folder,
+    in which each run has a folder. With ``force``, everything may be replaced.
 
     Raises
     ------
     OutputError
-        The text names the first such file.
+        If a file would be replaced; the text names the first such file.
     """
     from rankstudio.engine.experiment.reports import plan_of_results
 
@@ -262,8 +263,8 @@ def _is_one_of(
 ) -> bool:
     """Return whether a stored plan is one of the plans of a comparison.
 
-    Fields that depend on the data do not count. False for None, which stands
-    for results without a plan.
+    Fields of the plan that depend on the data do not count. Return False if
+    ``stored`` is None, which stands for results without a plan.
     """
     if stored is None:
         return False

@@ -16,11 +16,12 @@ from rankstudio.engine.plugins.run_logs import RunListener, RunLog, run_logs
 
 @dataclass(frozen=True)
 class LogStore:
-    """A program and the place in it where runs are logged.
+    """A program that logs runs, and the place in the program where runs are logged.
 
     Attributes
     ----------
     entry : RunLog
+        The program, as a plug-in describes it.
     location : str
         Location of the log, as ``entry.store`` returned it.
     """
@@ -38,7 +39,9 @@ def add_log_option(parser: argparse._ActionsContainer) -> None:
 
 
 def log_store(target: str | None) -> LogStore | None:
-    """Return the store that ``--log`` names; None without the option.
+    """Return the program and place for logs that ``--log`` names; None without the option.
+
+    ``target`` is the value of the option.
 
     Raises
     ------
@@ -76,6 +79,7 @@ def logged(store: LogStore | None, data_name: str) -> Iterator[RunListener | Non
     Parameters
     ----------
     store : LogStore or None
+        The program, and the place in it; None for no log.
     data_name : str
         Name of the dataset.
     """

@@ -74,8 +74,8 @@ class RunInProgress:
 def carry_on(work: RunInProgress, stop: Stop) -> bool:
     """Carry a run out to its end, or until a stop is requested; return whether it was stopped.
 
-    Progress is shown. ``work`` collects the finished folds, and gets the
-    working time.
+    Progress is shown on the terminal. ``work`` is the run; it collects the
+    finished folds, and gets the working time.
     """
     began = time.perf_counter()
 
@@ -151,9 +151,9 @@ def compare(
 ) -> bool:
     """Run all plans of a comparison, write and print the tables.
 
-    Return whether the user stopped it. ``data`` are the datasets. Impossible
-    runs are left out; if no run is possible, the error of the last one is
-    raised. Finished units are kept in a study. Results of other runs are
+    Return whether the user stopped the comparison. ``data`` are the datasets.
+    Impossible runs are left out; if no run is possible, the error of the last
+    one is raised. Finished units are kept in a study. Results of other runs are
     replaced only with ``--force``.
     """
     from rankstudio.cli.output.comparison_tables import tables_as_text, write_tables
@@ -186,6 +186,7 @@ class ComparisonOutcome:
     Attributes
     ----------
     results : list of RunResult
+        The finished runs.
     stopped : bool
         Whether the user stopped the comparison.
     """
@@ -212,11 +213,13 @@ def run_comparison(
     Parameters
     ----------
     comparison : Comparison
+        The plans and the protocol.
     data : sequence of str
         Data files or folders.
     study : Path or None
         Study that keeps finished units.
     available_workers : Workers
+        The processes or threads that compute.
     out : Path, optional
         Folder in which each run gets a folder of its own.
     store : LogStore, optional
@@ -276,7 +279,7 @@ class _Running:
     def _run_plans(self, plans: Sequence[Plan]) -> bool:
         """Run plans that share their data; return whether the user stopped.
 
-        Impossible runs are left out.
+        Runs that are impossible on the data are left out, with a note.
         """
         from rankstudio.engine.experiment.runner import open_data, usual_choices
 
@@ -345,7 +348,8 @@ class _Running:
     def _keep(self, result: RunResult) -> None:
         """Add a finished run to the results.
 
-        If there is a folder, write the run and the tables so far.
+        If results go to a folder, also write the run and the tables of the
+        comparison so far.
         """
         from rankstudio.cli.output.comparison_tables import write_tables
 

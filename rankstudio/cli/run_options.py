@@ -69,7 +69,8 @@ _BESIDE_COMPARISON = (*_WORK_OPTIONS, "plan", "data", "sample", "study", "allow_
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add all options of ``rankstudio run``.
 
-    These are PLAN, and the options of data, output, workers and methods.
+    The options are the argument PLAN, and those of data, output, workers and
+    methods.
     """
     parser.add_argument(
         "plan",
@@ -132,7 +133,7 @@ def add_costs(
 ) -> None:
     """Add --costs, the option of the costs of features.
 
-    `effect` says in its help what the costs change.
+    ``effect`` says in the help of the option what the costs change.
     """
     parser.add_argument(
         "--costs",
@@ -146,7 +147,8 @@ def add_costs(
 def add_reading_options(parser: Any) -> None:
     """Add the options of reading and dividing the data, which are fields of a plan.
 
-    They are --protocol, --preferences, --groups, --missing and --normalize.
+    The options are --protocol, --preferences, --groups, --missing and
+    --normalize.
     """
     parser.add_argument("--protocol", help='protocol, as in a plan; "given" by default')
     add_preferences(parser)
@@ -504,7 +506,7 @@ def _refuse_others(
 def plan_from(args: argparse.Namespace) -> Plan:
     """Return the plan that the options describe.
 
-    If they name a plan in a file, they change that plan.
+    If the options name a plan in a file, the other options change that plan.
 
     Raises
     ------
@@ -596,7 +598,8 @@ def fold_of_data(
 def costs_from(args: argparse.Namespace, plan: Plan) -> FeatureCosts | None:
     """Return the costs of features that ``--costs`` names; None without the option.
 
-    They are in a file or a text. ``plan`` names the data with the features.
+    The value of the option is a file or a text with the costs. ``plan`` names
+    the data with the features.
     """
     text: str | None = getattr(args, "costs", None)
     if text is None:
@@ -614,7 +617,7 @@ def costs_from(args: argparse.Namespace, plan: Plan) -> FeatureCosts | None:
 def _data_field(args: argparse.Namespace) -> dict[str, Any]:
     """Return the data that the options name, as a mapping with the field ``data`` of a plan.
 
-    It is empty without such an option.
+    The mapping is empty without such an option.
 
     Raises
     ------
@@ -633,7 +636,7 @@ def _data_field(args: argparse.Namespace) -> dict[str, Any]:
 def _plan_fields(args: argparse.Namespace) -> dict[str, Any]:
     """Return the fields of a plan that the options set, without the data and the parameters of methods.
 
-    `_FIELD_READERS` has for each field the function that reads its typed text.
+    Each value is read from the text that the user typed.
     """
     fields = {
         name: value
@@ -666,8 +669,8 @@ def _stated_parameters(
 ) -> dict[str, Any]:
     """Return the parameters of methods that the user typed, by name.
 
-    The parser keeps them under names that begin with ``prefix``. In lists of
-    features, ids replace names; ``names`` returns the names of the data's
+    The parser keeps parameters under names that begin with ``prefix``. In lists
+    of features, ids replace names; ``names`` returns the names of the data's
     features.
     """
     options = {
@@ -699,7 +702,7 @@ def _refuse_unknown_parameters(
     parameters : mapping
         The stated parameters, by name.
     prefix : str
-        Beginning of their options: "--", or "--ranker-".
+        Beginning of the options of these parameters: "--", or "--ranker-".
     """
     options = {
         p.name: prefix + p.option.removeprefix("--")
@@ -727,7 +730,7 @@ def _refuse_unknown_parameters(
 def _feature_names_reader(plan: Plan) -> Callable[[], Names]:
     """Return a function that opens a plan's data, and returns the names of the features by id.
 
-    So the data are opened only if names are needed.
+    The data are opened only when the returned function is called.
     """
 
     def read() -> Names:
@@ -811,8 +814,8 @@ def costs_by_id(text: str, option: str, names: Callable[[], Names]) -> str:
     """Return costs of features with ids in place of names: "BM25 of title: 3" as "25: 3".
 
     Items are separated by semicolons or commas, and lists to try one after the
-    other by "|". ``names`` returns the names of the data's features; it is
-    called only for names.
+    other by "|". ``names`` returns the names of the data's features, and is
+    called only if the text has names. ``option`` is named in errors.
 
     Raises
     ------
@@ -890,7 +893,7 @@ def _feature_id(item: str, option: str, names: Names) -> int:
 def _close_names_hint(item: str, names: Sequence[str]) -> str:
     """Return the end of an error with up to three names similar to ``item``.
 
-    Return "" without any.
+    ``names`` are all names. Return "" without similar names.
     """
     names_by_folded_name = {_folded(name): name for name in names}
     close_names = [

@@ -29,7 +29,7 @@ class _ErrorFile(io.FileIO):
 
 
 def set_up() -> None:
-    """Set up the standard output and the error stream.
+    """Set up the standard output and the error stream of this process for all texts.
 
     Characters that an output cannot encode are escaped. Text is discarded if
     there is no output, or if the error stream cannot be written.
@@ -58,8 +58,8 @@ def _reconfigure(stream: io.TextIOWrapper) -> None:
     """Make a stream escape characters that it cannot encode.
 
     "rankstudio" is this module's own way to escape, registered with Python by
-    that name. The stream stays usable after an interruption by Ctrl+C, which is
-    passed on.
+    that name. If Ctrl+C interrupts this, the stream stays usable, and the
+    interruption is passed on.
     """
     try:
         stream.reconfigure(errors="rankstudio")
@@ -107,7 +107,8 @@ _INPUT_FILES: list[str] = []
 def is_standard(path: Path | None) -> bool:
     """Return whether a path stands for a standard stream.
 
-    A file called ``-`` is named ``./-``.
+    The path ``-`` stands for a standard stream; a file called ``-`` has to be
+    typed as ``./-``. None is no stream.
     """
     return path is not None and str(path) == str(STANDARD)
 
@@ -115,7 +116,8 @@ def is_standard(path: Path | None) -> bool:
 def input_file(path: Path, ending: str = "") -> Path:
     """Return a file to read.
 
-    It is the path itself, or for "-" a temporary file with the standard input.
+    The result is ``path`` itself, or for "-" the path of a temporary file with
+    the standard input.
 
     Parameters
     ----------
@@ -263,7 +265,7 @@ def _write_to_stdout(content: str | bytes) -> None:
     Raises
     ------
     OutputError
-        For binary output on a terminal.
+        If the output is binary and would go to a terminal.
     """
     if isinstance(content, bytes) and sys.stdout.isatty() and not _is_text(content):
         raise OutputError(

@@ -29,7 +29,7 @@ NAME = "study.rankstudio"
 def study_path(path: Path | None, out: Path | None) -> Path | None:
     """Return the path of a run's study: `path`, or else in the folder of the results.
 
-    The result is None without both.
+    ``out`` is that folder. The result is None if both are None.
     """
     if path is not None:
         return path
@@ -40,8 +40,8 @@ def study_path(path: Path | None, out: Path | None) -> Path | None:
 def study_at(path: Path | None) -> Iterator[Study | None]:
     """Provide the study to which a run is written during a ``with`` block; None without a path.
 
-    A study is a file that stores runs. It is created if it does not exist, and
-    closed at the end.
+    A study is a file that stores runs. The study at ``path`` is created if it
+    does not exist, and closed at the end.
 
     Raises
     ------
@@ -61,7 +61,8 @@ def study_at(path: Path | None) -> Iterator[Study | None]:
 def reading(path: Path) -> Iterator[tuple[Study, Sequence[RunSummary]]]:
     """Provide a study to read from, and its runs, during a ``with`` block.
 
-    Damage to the study or its runs is reported.
+    ``path`` is the file of the study. The runs are summaries. Damage to the
+    study or its runs is reported by a note.
 
     Raises
     ------
@@ -79,7 +80,8 @@ def reading(path: Path) -> Iterator[tuple[Study, Sequence[RunSummary]]]:
 def add_run_choice(parser: argparse.ArgumentParser) -> None:
     """Add the options that choose runs of a study.
 
-    These are --data, the name of their data, and --runs, their numbers.
+    The options are --data, the name of the runs' data, and --runs, the numbers
+    of the runs.
     """
     parser.add_argument(
         "--data",
@@ -162,7 +164,9 @@ class OpenedRun:
     Attributes
     ----------
     key : RunKey
+        Key of the run in the study.
     result : RunResult
+        The result that the study stores.
     plan : Plan
         Plan with the current path of the data.
     dataset : FoldedDataset
@@ -183,7 +187,8 @@ class OpenedRun:
     def fold(self, text: str | None) -> FoldResult:
         """Return the result on the fold whose number ``--fold`` has as its text.
 
-        For None, it is that of the first fold. Raise an error for another text.
+        For None, return the result on the first fold. Raise an error for a text
+        that is no number of a fold of the run.
         """
         folds = {fold.fold: fold for fold in self.result.folds}
         number = min(folds) if text is None else whole("--fold", text)
@@ -259,9 +264,9 @@ def _tell_damage(study: Study, runs: Sequence[RunSummary]) -> None:
 def plans_to_go_on_with(study: Study) -> list[Plan]:
     """Return the plans of the unfinished or damaged runs of a study.
 
-    Without such runs, return that of the last run. A run that another version
-    of RankStudio started cannot be resumed: it is run again, and a note says
-    so.
+    Without such runs, return the plan of the last run. A run that another
+    version of RankStudio started cannot be resumed: it begins anew, and a note
+    is printed.
 
     Raises
     ------

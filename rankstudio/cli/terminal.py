@@ -32,7 +32,9 @@ def tell(
     file : text stream, optional
         The standard output by default.
     end : str
+        Text after the last line.
     flush : bool
+        Whether the lines appear at once.
     """
     # Without lines, this prints an empty line.
     print(
@@ -53,6 +55,6 @@ def printable(line: str) -> str:
 def tell_in_place(line: str, stream: TextIO) -> None:
     """Print a line in place of the previous one, on a terminal.
 
-    ``stream`` is the standard output or the error stream.
+    ``stream`` is the terminal's standard output or error stream.
     """
     print(f"\r\x1b[K{printable(line)}", end="", file=stream, flush=True)

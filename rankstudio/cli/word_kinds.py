@@ -64,7 +64,7 @@ def kind_of(path: Path) -> str:
     """Return the kind of a file or folder, or "" if it is unknown.
 
     Kinds are "data", "study", "model", and "text" for other text. The name and
-    the first bytes of a file decide.
+    the first bytes of the file at ``path`` decide.
     """
     if path.is_dir():
         return "data"
@@ -128,7 +128,8 @@ def _argument_paths(
 def refuse_other_kinds(args: argparse.Namespace) -> None:
     """Raise an error for a file of another kind than a command needs, such as a study for data.
 
-    It is raised before the file is read.
+    The files are those that the arguments in ``args`` name. The error is raised
+    before any file is read.
 
     Raises
     ------

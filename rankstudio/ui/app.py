@@ -50,9 +50,9 @@ def main(argv: Sequence[str] = ()) -> int:
     Parameters
     ----------
     argv : sequence of str
-        A file, folder, plan or study to open; ``--sample`` opens the bundled
-        sample with its finished run, and ``--run`` runs the plan of what is
-        opened.
+        Arguments of the command line: a file, folder, plan or study
+        to open. ``--sample`` opens the bundled sample with its
+        finished run, and ``--run`` runs the plan of what is opened.
     """
     # Until the window is built, a signal ends the process at once.
     for number in SIGNALS:
@@ -98,8 +98,11 @@ def asks_for_sample(window: MainWindow, argv: Sequence[str]) -> bool:
 def end_at_once(number: int, frame: FrameType | None) -> NoReturn:
     """End the process at once, which is harmless while its window is still being built.
 
-    An exception would leave widgets half built, and the interpreter would then
-    delete them in an order in which Qt reads objects that are already deleted.
+    An exception would leave widgets half built, and the interpreter
+    would then delete them in an order in which Qt reads objects that
+    are already deleted. ``number`` and ``frame`` are what Python
+    passes to the handler of a signal; both are ignored. The exit
+    status is the usual one after Ctrl+C.
     """
     # 2 is the error stream; the status is the usual one after this signal.
     os.write(2, b"Interrupted.\n")
@@ -109,10 +112,11 @@ def end_at_once(number: int, frame: FrameType | None) -> NoReturn:
 def leave_room_for_the_window() -> None:
     """Keep one core free for the window, and let threads hand over the interpreter quickly.
 
-    On data of moderate size, the engine is not faster with all cores, and the
-    window would have to wait. A number of threads that the user set in
-    ``RANKSTUDIO_THREADS`` stays. Kernels are compiled in a process of their
-    own.
+    On data of moderate size, the engine is not faster with all cores,
+    and the window would have to wait. So kernels get one thread less
+    than there are cores. A number of threads that the user set in
+    ``RANKSTUDIO_THREADS`` stays. Kernels are compiled in a process of
+    their own.
     """
     compiler_process().wanted = True
     os.environ.setdefault(threads.VARIABLE, str(max(1, threads.available() - 1)))
@@ -197,6 +201,7 @@ class FirstPaint(QObject):
     ----------
     window : QWidget
     then : callable
+        The function, which is called without arguments.
     """
 
     def __init__(self, window: QWidget, then: Callable[[], object]) -> None:
@@ -224,7 +229,8 @@ class Interrupts(QObject):
     Parameters
     ----------
     call : callable
-        Called at each of these signals.
+        The function, called without arguments at each of these
+        signals.
     """
 
     def __init__(

@@ -409,7 +409,7 @@ class MainWindow(QMainWindow):
 
     @Slot(object)
     def _show_data(self, dataset: FoldedDataset) -> None:
-        """Show that data were opened: their runs, and runs that wait for them, which can be started.
+        """Show that a dataset was opened: list its runs, and let runs start that wait for it.
 
         Notices on earlier data are closed.
         """

@@ -102,8 +102,8 @@ table for publication:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the comparison.
 
-    They name the runs to compare, make a table for publication, and choose the
-    output.
+    The options name the runs to compare, make a table for publication, and
+    choose the output.
     """
     # Which runs are compared, and how.
     parser.add_argument(
@@ -300,9 +300,9 @@ def _report_sources(args: argparse.Namespace) -> list[ReportSource]:
 def _data_opener(name: str | None) -> Opener:
     """Return a function that opens the data of a run.
 
-    It takes the plan of the run and the study's record of its data. It returns
-    the dataset, or None for data that it does not open: with a ``name``, it
-    opens only the dataset of this name.
+    The returned function takes the plan of the run and the study's record of
+    its data, and returns the dataset, or None for data that are not opened:
+    with a ``name``, only the dataset of this name is opened.
     """
     from rankstudio.engine.analysis.reported_runs import DataOpener
 
@@ -347,7 +347,7 @@ def _run_on_part(
     """Return a run with or without its test part, as ``part`` says.
 
     ``reported`` is the run as its study shows it, without a sealed test part;
-    it is returned if no part is named.
+    ``reported`` is returned if ``part`` is None.
     """
     match part:
         case "test":
@@ -406,8 +406,8 @@ def _check_dataset(args: argparse.Namespace, names: Sequence[str]) -> None:
 def _is_table_wanted(args: argparse.Namespace) -> bool:
     """Return whether a table for publication is wanted.
 
-    That is so if an option of such tables is typed, or if the file to write has
-    an ending that only such tables have.
+    Such a table is wanted if an option of such tables is typed, or if the file
+    to write has an ending that only such tables have.
     """
     # Options that only such a table has. --digits is tested apart, as 0 digits
     # count, too.

@@ -268,9 +268,10 @@ def _output_format(args: argparse.Namespace) -> DataFormat:
 
 
 def _input_path(args: argparse.Namespace) -> Path:
-    """Return the path of the data to read; for standard input, of a temporary file with its contents.
+    """Return the path of the data to read; standard input is first copied to a temporary file.
 
-    That file has the ending of the format of ``--from``, LETOR text by default.
+    The temporary file has the ending of the format of ``--from``, LETOR text by
+    default.
     """
     if args.form and not is_standard(args.data):
         raise PlanError(
@@ -310,8 +311,8 @@ def _named_runs(args: argparse.Namespace) -> dict[str, Path] | None:
 def _judged_documents(plan: Plan, qrels: Path, runs: dict[str, Path]) -> FoldedDataset:
     """Return the judged documents of a file of judgments (qrels), divided into folds as a plan says.
 
-    Their features are their scores in TREC runs, which are files with the
-    scores of one ranking method each. ``runs`` has these files by the names
+    The features of a document are its scores in TREC runs, which are files with
+    the scores of one ranking method each. ``runs`` has these files by the names
     of the features.
     """
     from rankstudio.engine.data.formats.data_file import load_trec
@@ -326,8 +327,8 @@ def _judged_documents(plan: Plan, qrels: Path, runs: dict[str, Path]) -> FoldedD
 def _with_plain_ids(dataset: FoldedDataset) -> FoldedDataset:
     """Return a dataset whose query ids are fit for LETOR text.
 
-    Where an id has a space or the sign "#", all queries are numbered from 1,
-    and a note says so.
+    If an id has a space or the sign "#", all queries are numbered from 1, and a
+    note is printed. Otherwise the dataset is returned as it is.
     """
     # The queries of all parts, each once; a query keeps its number in all folds.
     parts = (part for fold in dataset.folds for part in fold.parts.values())
@@ -414,7 +415,7 @@ _EXPECTED_SOURCE = "a study, the results.json of a run, or a model in JSON"
 def add_selection_options(parser: Any) -> None:
     """Add the options of the run or model whose features are kept.
 
-    They are --selected, --selected-run, --selected-fold and --renumber.
+    The options are --selected, --selected-run, --selected-fold and --renumber.
     """
     parser.add_argument(
         "--selected",
@@ -443,7 +444,8 @@ def selected_features(
     """Return the ids of the features that a run selected in a fold, or that a model uses.
 
     The file is a study, the results.json of a run, or a model in JSON.
-    ``number`` is that of a run of a study.
+    ``number`` is that of a run of a study, and ``fold`` that of a fold; None
+    stands for the only one.
 
     Raises
     ------
@@ -501,9 +503,10 @@ def _selection_of_fold(
 
 
 def _folds_of_results(path: Path) -> dict[int, tuple[int, ...]] | None:
-    """Return the ids of the selected features, by fold, in a results.json.
+    """Return the ids of the selected features, by fold, in the file results.json of a run.
 
-    Return None for another file in JSON.
+    Return None if the file at ``path`` is other JSON. Raise a PlanError if it
+    cannot be read or is no JSON.
     """
     # Read the file; other JSON than results gives None.
     try:
@@ -564,7 +567,8 @@ def _are_ids(values: object) -> TypeGuard[list[int]]:
 def _folds_of_study(path: Path, number: int | None) -> dict[int, tuple[int, ...]]:
     """Return the ids of the selected features, by fold, of a finished run of a study.
 
-    ``number`` is that of the run; None for the only run.
+    ``path`` is the study, and ``number`` that of the run; None for the only
+    run.
     """
     # The results of one run: one, or none if it is not finished.
     with reading(path) as (study, runs):

@@ -43,7 +43,8 @@ used."""
 def _epilog() -> str:
     """Return the end of the help: the measures and the conventions.
 
-    Their meanings are from the catalogues.
+    The meanings of both are taken from the catalogues of measures and
+    conventions.
     """
     # By whether a measure has a cut-off k: how it is written, and which
     # documents it counts ("{first}" in its help).
@@ -73,8 +74,8 @@ EPILOG = _epilog()
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command.
 
-    They name the data, the scores or the model, and the measures, and choose
-    the output.
+    The options name the data, the scores or the model, and the measures, and
+    choose the output.
     """
     # Data, with their scores or a model.
     add_data(parser, "data file; its features are used only with --model", SAMPLE_FILE)
@@ -128,7 +129,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Measure a file of scores or a model on data; return 0.
 
-    The measures are printed.
+    The options in ``args`` name scores or model and data. The measures are
+    printed.
     """
     from rankstudio.engine.analysis.measurements.score_evaluation import evaluate_file
 
@@ -223,10 +225,10 @@ def as_dict(result: Evaluation, *, per_query: bool) -> dict[str, Any]:
 
 
 def averages_as_text(result: Evaluation) -> str:
-    """Return a table of the averages.
+    """Return a table of a result's averages over the queries.
 
-    It has a row for each measure, and a column for each cut-off. The last
-    column, "all", has the measures of all documents.
+    The table has a row for each measure, and a column for each cut-off. The
+    last column, "all", has the measures of all documents.
     """
     # By the name of a measure without its cut-off: how the user wrote it, and
     # the value at each cut-off (None for all documents).
@@ -253,7 +255,7 @@ def averages_as_text(result: Evaluation) -> str:
 def queries_as_text(result: Evaluation) -> Block:
     """Return a table of the measures of each query.
 
-    It has a row for each query and a column for each measure.
+    The table has a row for each query and a column for each measure.
     """
     rows = [
         [

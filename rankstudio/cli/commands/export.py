@@ -64,7 +64,8 @@ Without --data, the data of the model's plan are used if they are available. A f
 def _epilog() -> str:
     """Return the end of the help: the formats.
 
-    They have their descriptions, their limits and the extras that they need.
+    Each format comes with its description, its limits and the extras that it
+    needs.
     """
     entries = []
     for form in model_formats().values():
@@ -200,9 +201,10 @@ def _score_function(
     """Return the score function of a model with the definitions of a feature set, and a note.
 
     A feature set of a search engine defines how the engine computes the
-    features. That of ``--feature-set`` has to be for the engine of the format.
-    Without the option, one that lies beside the data is used if possible; the
-    note says why it is not used, and is "" otherwise.
+    features. The feature set of ``--feature-set`` has to be for the engine of
+    the format. Without the option, a feature set that lies beside the data is
+    used if possible. The note says why that set is not used, and is ""
+    otherwise.
     """
     function = score_function(model)
     if args.feature_set is not None:
@@ -226,7 +228,7 @@ def _score_function(
 def _feature_set_of_data(args: argparse.Namespace, model: Model) -> FeatureSet | None:
     """Return the feature set of a search engine that lies beside the data; None without one.
 
-    The data are those of ``--data``, or else those on which the model was
+    The data are those of ``--data``, or else the data on which the model was
     trained.
     """
     places = [args.data] if args.data is not None else _data_paths(model)
@@ -236,8 +238,8 @@ def _feature_set_of_data(args: argparse.Namespace, model: Model) -> FeatureSet |
 def _write_feature_set(args: argparse.Namespace, model: Model) -> int:
     """Write the part of a search engine's feature set that a model needs; return 0.
 
-    The feature set is that of ``--feature-set``, or else the one beside the
-    data.
+    The feature set is that of ``--feature-set``, or else the feature set beside
+    the data.
     """
     feature_set = (
         read_feature_set(args.feature_set)
@@ -293,7 +295,7 @@ def _print_outcome(
 ) -> None:
     """Print the outcome of an export.
 
-    That is which files are written, what was changed for the format, and
+    The outcome is which files are written, what was changed for the format, and
     whether the exported model ranks alike. ``note`` is a sentence on the
     changes. ``proof`` is the outcome of the verification, None without one, and
     ``data_name`` names its documents.
@@ -341,10 +343,10 @@ def _data_paths(model: Model) -> list[Path]:
 def _trial_documents(
     args: argparse.Namespace, model: Model
 ) -> tuple[list[RankingDataset], str, str]:
-    """Return documents to verify a written model, what they are called, and why there are none.
+    """Return documents to verify a written model, the name of their dataset, and why there are none.
 
-    The documents are one or more parts of a dataset: that of ``--data`` or
-    --sample, or else that of the model. The reason is "" if there are
+    The documents are one or more parts of a dataset: the dataset of ``--data``
+    or --sample, or else that of the model. The reason is "" if there are
     documents. If the options name data that cannot be read, an error is raised
     instead.
     """

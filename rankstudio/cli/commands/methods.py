@@ -79,7 +79,7 @@ def _without_tuples(value: Any) -> Any:
 def as_text(entry: Method) -> str:
     """Return a method of the catalog as text, 92 characters wide.
 
-    It is a paragraph, with the parameters below.
+    The text is a paragraph on the method, with its parameters below.
     """
     # Name, summary and formula.
     text = entry.description

@@ -99,8 +99,8 @@ def run(args: argparse.Namespace) -> int:
 def _plan_and_versions(args: argparse.Namespace) -> tuple[Plan, Mapping[str, str]]:
     """Return the plan, with the path of its data, and the versions that ran it.
 
-    These are versions of RankStudio and libraries, by name; empty for a plan in
-    TOML.
+    The versions are those of RankStudio and of libraries, by name. For a plan
+    in TOML, there are no versions.
     """
     # A plan in a file may name methods of others, whose code the user has to allow.
     if args.source.suffix.lower() == ".toml":

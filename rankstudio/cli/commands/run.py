@@ -370,8 +370,8 @@ def _run_task(
 def _print_data_notes(plan: Plan, dataset: FoldedDataset) -> None:
     """Print notes on the data of a run: on preferences, labels and short queries.
 
-    They go to the error stream. A convention may set a measure to 0 for queries
-    shorter than its cut-off, such as the 10 of NDCG@10.
+    The notes go to the error stream. A convention may set a measure to 0 for
+    queries shorter than its cut-off, such as the 10 of NDCG@10.
     """
     from rankstudio.engine.experiment.plan.plan import CRITERION
     from rankstudio.engine.experiment.units.preferred import preference_note
@@ -409,9 +409,9 @@ def _given_plan(
 ) -> Plan:
     """Return the plan that evaluates scores, or models, of others.
 
-    ``name`` is the user's name for them, and ``path`` their file or folder;
-    ``models`` says which of the two they are. A note is printed on the folds
-    without any. ``dataset`` has the folds.
+    ``name`` is the user's name for the scores or models, and ``path`` their
+    file or folder; ``models`` says whether these are models. A note is printed
+    on the folds of ``dataset`` without scores or a model.
     """
     from rankstudio.engine.experiment.units.given_fold import plan_of_given
 
@@ -430,7 +430,8 @@ def _given_plan(
 def _write_final_model(result: RunResult, dataset: FoldedDataset, out: Path) -> str:
     """Train the final model on all queries, write it, and return its path.
 
-    ``out`` is the folder of the results.
+    The model is trained by the plan of ``result`` on ``dataset``. ``out`` is
+    the folder of the results.
     """
     from rankstudio.engine.experiment.refit import refit
 

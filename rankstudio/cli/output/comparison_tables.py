@@ -70,9 +70,9 @@ _CSV_TEST_COLUMNS += ["p_wilcoxon", "p_wilcoxon_holm", "wins", "ties", "losses",
 def group_tables(compared: RunComparison, seed: int) -> Iterator[TextTable]:
     """Yield the tables of a group of comparable runs.
 
-    They are the tests, the stability of selections, the Pareto fronts, and the
-    effects of pins. Tables without content, such as that of pins for runs
-    without any, are left out. ``compared`` is the group with its tests;
+    The tables are the tests, the stability of selections, the Pareto fronts,
+    and the effects of pins. Tables without content, such as that of pins for
+    runs without any, are left out. ``compared`` is the group with its tests;
     ``seed`` is that of the tests on pins.
     """
     yield group_tests_table(compared)
@@ -99,8 +99,8 @@ def _both_fronts(
 ) -> tuple[ParetoFront | None, ParetoFront | None]:
     """Return the Pareto fronts by size and by cost: the best models for their size, or their cost.
 
-    Both are None for runs that are not ranked, and the second one for features
-    without costs.
+    Both fronts are None for runs that are not ranked; the front by cost is None
+    for features without costs.
     """
     if compared.group.unranked:
         return None, None
@@ -109,7 +109,7 @@ def _both_fronts(
 
 
 def _pin_effects(compared: RunComparison, seed: int) -> tuple[PinEffect, ...]:
-    """Return the effects of pinned and banned features on a measure; none for runs that are not ranked.
+    """Return the effects of pinned and banned features on a measure; () for runs that are not ranked.
 
     An effect is the test of a run with pins or bans against the same run
     without any. ``seed`` is that of the tests.
@@ -122,7 +122,7 @@ def _pin_effects(compared: RunComparison, seed: int) -> tuple[PinEffect, ...]:
 
 
 def group_tests_table(compared: RunComparison) -> TextTable:
-    """Return the table of a group: averages and tests.
+    """Return the table of a group of comparable runs: averages and tests.
 
     Each run has its average and its tests against the reference run. Beside
     averages on the test part, the table has averages that are cross-fitted on
@@ -185,7 +185,7 @@ def _unfitted_note(compared: RunComparison) -> str:
 
 
 def _mean_cell(result: RunResult, name: str, part: Part) -> str:
-    """Return the average of a measure on a part, as a cell; a dash without one.
+    """Return the average of a measure on a part of the data, as a cell; a dash without an average.
 
     ``name`` is that of the measure.
     """
@@ -209,8 +209,8 @@ def _test_cells(compared: RunComparison, position: int) -> list[str]:
 def _group_note(group: ComparableGroup[int]) -> str:
     """Return why the runs of a group are not ranked, or only among themselves, as a sentence.
 
-    The second is so for groups after the first on a dataset. Return "" for the
-    first group, if it is ranked.
+    Groups after the first on a dataset are ranked only among themselves. Return
+    "" for the first group, if its runs are ranked.
     """
     if group.unranked:
         return f"Not ranked: {group.unranked}."
@@ -248,8 +248,8 @@ def _test_values(tested: CorrectedTest) -> list[str]:
 def plan_text(plan: Plan) -> str:
     """Return the methods of a plan, with the parameters that are no defaults, as text.
 
-    For example "GAS, then RankSVM (loss hinge)". If the plan uses only a share
-    of the training queries, the share is added.
+    An example is "GAS, then RankSVM (loss hinge)". If the plan uses only a
+    share of the training queries, the share is added.
     """
     ranker = plan.ranker_entry
 
@@ -289,8 +289,9 @@ def method_text(entry: Method, parameters: Mapping[str, Any]) -> str:
 def _front_table(compared: RunComparison, front: ParetoFront) -> TextTable:
     """Return the table of the Pareto-optimal models.
 
-    These are the models that no other one beats in both quality and size. A
-    front may be by cost instead of size. The suggested model has a mark.
+    Pareto-optimal models are those that no other model beats in both quality
+    and size. A front may be by cost instead of size. The suggested model has a
+    mark.
     """
     # One row for each model on the front.
     rows = []
@@ -453,8 +454,8 @@ def _csv_row(compared: RunComparison, run: dict[str, Any]) -> tuple[Any, ...]:
 def as_dict(compared: RunComparison, seed: int) -> dict[str, Any]:
     """Return all about a group of comparable runs as plain values.
 
-    That is tests, Pareto fronts and effects of pins; ``seed`` is that of the
-    tests on pins.
+    The result has tests, Pareto fronts and effects of pins; ``seed`` is that of
+    the tests on pins.
     """
     by_size, by_cost = _both_fronts(compared)
     numbers = compared.numbers
@@ -480,7 +481,8 @@ def as_dict(compared: RunComparison, seed: int) -> dict[str, Any]:
 def _group_as_dict(compared: RunComparison) -> dict[str, Any]:
     """Return as plain values on what a group was measured, and why its runs are not ranked.
 
-    It was measured on a part of the data, in folds, on queries and by rules.
+    The values name the part of the data, the folds, the number of queries and
+    the rules of the measures.
     """
     group = compared.group
     key = compared.group.key
@@ -500,7 +502,8 @@ def _group_as_dict(compared: RunComparison) -> dict[str, Any]:
 def _runs_as_dicts(compared: RunComparison) -> Iterator[dict[str, Any]]:
     """Yield each run of a group as plain values.
 
-    Its test and the stability of its selections are None where there is none.
+    The test of a run is None if it has none, and so is the stability of its
+    selections.
     """
     # Each run with its test against the reference, if it was compared.
     name = compared.measure
@@ -525,8 +528,8 @@ def _runs_as_dicts(compared: RunComparison) -> Iterator[dict[str, Any]]:
 def _test_as_dict(tested: CorrectedTest) -> dict[str, Any]:
     """Return a test of two runs as plain values, by name.
 
-    These are its difference, interval, p-values and counts of queries, and the
-    p-values with Holm's correction for several tests.
+    The values are the difference, the interval, the p-values and counts of
+    queries, and the p-values with Holm's correction for several tests.
     """
     corrected = {
         name: getattr(tested, name)
@@ -606,7 +609,8 @@ def tables_as_text(
 ) -> Block:
     """Return the tables of a comparison as text, or as one document in JSON.
 
-    ``tested`` has the tests of each group of its runs.
+    ``results`` are the runs of the comparison, and ``tested`` has the tests of
+    each group of its runs. With ``json``, the text is JSON.
     """
     if not json:
         title = one_line(comparison.title)
@@ -716,6 +720,7 @@ def _printed_rows(
     Parameters
     ----------
     result : RunResult
+        The run.
     printed : mapping
         Published averages of the run's method on its data, by the name of the measure.
     names, printed_names : sequence of str

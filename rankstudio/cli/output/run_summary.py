@@ -96,9 +96,9 @@ def summary(result: RunResult) -> Block:
 def _feature_names_text(result: RunResult, has_many_folds: bool) -> str:
     """Return the names of the features that the table lists by id, as lines below the table.
 
-    A feature without a name of its own is left out; "" if none is left.
-    ``has_many_folds`` says that the table has no rows of single folds, and so
-    lists no features.
+    A feature without a name of its own is left out. Return "" if no feature is
+    left. ``has_many_folds`` says that the table has no rows of single folds,
+    and so lists no features.
     """
     names = dict(zip(result.feature_ids.tolist(), result.feature_names, strict=True))
 
@@ -116,10 +116,11 @@ def _feature_names_text(result: RunResult, has_many_folds: bool) -> str:
 
 
 def _fold_row(fold: FoldResult, plan: Plan, measures: Sequence[str]) -> list[str]:
-    """Return the row of a fold.
+    """Return the row of a fold in the table of a run's results.
 
-    It has the fold's number, the settings and the size of the chosen model, its
-    measures, and the ids of its features. ``plan`` is that of the run.
+    The row has the fold's number, the settings and the size of the chosen
+    model, the model's ``measures``, and the ids of its features. ``plan`` is
+    that of the run.
     """
     step = fold.chosen.step
     values = _fold_measures(fold)
@@ -153,10 +154,10 @@ def _average_row(
 ) -> list[str]:
     """Return a row of averages over the folds.
 
-    ``name`` is its first cell, and ``size`` the text of its number of features.
-    ``n_settings`` is the number of columns of settings, whose cells are empty.
-    ``means`` has the averages by measure, and ``ids`` are the features that the
-    row names.
+    ``name`` is the first cell of the row, and ``size`` the text of the number
+    of features. ``n_settings`` is the number of columns of settings, whose
+    cells are empty. ``means`` has the averages by measure, and ``ids`` are the
+    features that the row names.
     """
     return [
         name,
@@ -175,7 +176,7 @@ def _fold_measures(fold: FoldResult) -> Mapping[str, float]:
 def _described_measures(result: RunResult) -> tuple[str, tuple[str, ...]]:
     """Return which part and rules the table's numbers are of, and the names of its measures.
 
-    Without a part to measure on there are no measures.
+    Without a part of the data to measure on, there are no names of measures.
     """
     # Rules by which the measures are computed.
     rules = f"{rules_text(result.plan.convention, result.plan.evaluated)} convention"
@@ -212,7 +213,7 @@ def _ids_text(
     groups: Groups | None = None,
     max_listed: int = _MAX_LISTED_IDS,
 ) -> str:
-    """Return the first of the ids as text.
+    """Return the first ids of the selected features as text.
 
     The ids of a group are in brackets after the group's name: "5 BM25 (21 22) 7
     …". A group is not cut: at most ``max_listed`` ids come before the last one.

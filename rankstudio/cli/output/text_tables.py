@@ -26,9 +26,12 @@ def as_text(
     Parameters
     ----------
     header : sequence of str
+        Titles of the columns.
     rows : sequence of sequences of str
+        The texts of the cells of each row.
     left_columns : sequence of int
-        Columns aligned to the left; the others hold numbers.
+        Positions of the columns aligned to the left; the other columns hold
+        numbers.
     """
     table = [tuple(map(one_line, row)) for row in (header, *rows)]
     widths = [max(len(row[column]) for row in table) for column in range(len(header))]

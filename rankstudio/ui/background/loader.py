@@ -24,6 +24,7 @@ class Loader(QObject):
     Parameters
     ----------
     worker : Worker
+        Reads the data on its thread.
     names : Path, optional
         Folder of the user's names for the features of datasets.
     """
@@ -83,7 +84,7 @@ class Loader(QObject):
         reading_plan : Plan
             Plan that determines how the data are read and divided.
         handle : callable
-            Called with the dataset.
+            Called on the GUI thread with the opened dataset.
         end : callable, optional
             Called with the outcome, also of success; then `refused` is not emitted.
         recorded : RecordedData, optional
@@ -105,7 +106,10 @@ class Loader(QObject):
         def finish(outcome: Outcome) -> None:
             """Report how opening has ended: by `end` of the caller, else by `refused`.
 
-            `refused` is emitted with `path` and `reading_plan` of the request.
+            ``outcome`` says how the job that opens the data has
+            ended. The signal `refused` is emitted only if the job
+            failed, with the path and the plan of the request and with
+            the outcome.
             """
             self._job = None
             self.ended.emit()

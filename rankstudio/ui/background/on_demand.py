@@ -73,12 +73,14 @@ class OnDemand(QObject):
     ----------
     parent : QObject
     worker : Worker
+        Carries out the computation on its thread.
     key : callable
         Returns a tuple of everything that the computation depends on; None if
-        nothing can be computed. It is called often.
+        nothing can be computed. The function is called often.
     compute : callable
-        Called if the key has changed; returns the `Computation`. It may show
-        known values at once, and return None if nothing remains to be computed.
+        Called if the key has changed; returns the `Computation`. The function
+        may show known values at once, and return None if nothing remains to be
+        computed.
     failed : callable
         Called with a sentence if the computation fails.
     slot : str

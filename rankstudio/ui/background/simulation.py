@@ -94,7 +94,8 @@ class BackgroundSimulation(QObject):
     def toggle_pause(self) -> None:
         """Pause a running simulation, or continue a paused one.
 
-        A step that has begun still delivers its result.
+        A step that has begun still delivers its result. Without a
+        generator, nothing happens.
         """
         if self._state is SimulationState.RUNNING:
             self._change(SimulationState.PAUSED)

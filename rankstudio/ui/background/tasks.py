@@ -50,7 +50,8 @@ class PathWanted:
     plan : Plan
     fold : Fold
     values : tuple
-        Values of the path on the plan's axes.
+        The combination of parameters: a value for each parameter of
+        which the plan tries several values.
     """
 
     plan: Plan
@@ -84,8 +85,9 @@ def load(
     def work(cancelled: CancelFlag) -> Iterator[float | FoldedDataset]:
         """Open the data: yield the shares that are read, then the dataset.
 
-        `path`, `plan`, `names` and `recorded` are parameters of the function.
-        Data that differ from `recorded` raise an error.
+        What is opened, and how, are parameters of the enclosing
+        function. ``cancelled`` returns whether to stop. Data that
+        differ from the record given there raise an error.
         """
         for message in _with_progress(
             lambda report: _open_dataset(str(path), plan, names, report, cancelled)
@@ -113,8 +115,10 @@ def _open_dataset(
 ) -> FoldedDataset:
     """Open a dataset, divide it into folds as the plan says, and add the user's notes on its features.
 
-    ``progress`` is called with what is read and the total; ``names`` is the
-    folder of the notes.
+    ``progress`` is called with the amount that is read and the total amount.
+    ``path`` is that of the data, or "sample". ``names`` is the folder of the
+    notes, None for no notes. ``cancelled`` returns whether to stop reading, by
+    an error.
     """
     from rankstudio.engine.data.feature_names import (  # noqa: PLC0415 - on the worker only
         FeatureNotes,
@@ -175,7 +179,8 @@ def _with_progress(
     """Call a function that reports its progress, and yield the shares that it reports, then its value.
 
     ``call`` takes the function to which it reports what is done and the total.
-    It runs on a thread of its own, so that the shares can be yielded meanwhile.
+    The call runs on a thread of its own, so that the shares, 0 to 1, can be
+    yielded meanwhile.
     """
     from concurrent.futures import ThreadPoolExecutor, wait  # noqa: PLC0415 - first needed here
 
@@ -209,6 +214,10 @@ class FoldCache:
         self, request: PathWanted, cancelled: CancelFlag = lambda: False
     ) -> LivePath:
         """Return the whole requested path, with its best step.
+
+        A path has the models of one fold and one combination of
+        parameters, one model for each step. ``request`` says which
+        path it is.
 
         Raises
         ------
@@ -247,11 +256,12 @@ class FoldCache:
     ) -> Iterator[list[dict[str, float]] | None]:
         """Yield the measures of a path's steps on left-out queries, from the position ``first`` on.
 
-        These are queries that are left out of training in turn. Each yielded
-        list has the measures, by name, of the steps that were done within about
-        50 ms. None is yielded if no step was done in that time, so that other
-        tasks can come between. ``request`` says which path it is; ``names`` are
-        the measures, and ``convention`` is the key of their rules.
+        Left-out queries are queries that are left out of training in turn. Each
+        yielded list has the measures, by name, of the steps that were done
+        within about 50 ms. None is yielded if no step was done in that time, so
+        that other tasks can come between. ``request`` says which path it is;
+        ``names`` are the measures, and ``convention`` is the key of their
+        rules.
         """
         # The fold yields the measures of each step, and progress within a step,
         # which is of no interest here.
@@ -271,15 +281,16 @@ class FoldCache:
     def test(self, plan: Plan, fold: Fold, step: Step) -> dict[str, float]:
         """Return the measures of a model on the test part of a fold, by name.
 
-        The model is a step of a path that was computed by ``plan``.
+        The model is ``step``, one step of a path that ``plan``
+        computed on the fold ``fold``.
         """
         return self.prepared(plan, fold).evaluate(step, "test")
 
     def prepared(self, plan: Plan, fold: Fold) -> FoldContext:
         """Return a fold with the statistics of its queries, prepared for a plan.
 
-        It is computed unless it is cached. Plans that differ in parameters only
-        share a prepared fold. The folds used last are cached.
+        The prepared fold is computed unless it is cached. Plans that differ in
+        parameters only share a prepared fold. The folds used last are cached.
         """
         from rankstudio.engine.experiment.units.fold_context import make_fold_context  # noqa: PLC0415 - on the worker only
 

@@ -46,6 +46,7 @@ class Outcome:
     Attributes
     ----------
     ending : Ending
+        Whether the job was done, was cancelled or failed.
     text : str
         A whole sentence if the job failed, else "".
     error : RankStudioError or None
@@ -244,7 +245,8 @@ class _Thread(QThread):
     def submit(self, job: Job) -> list[Job]:
         """Add a job at the end of the queue, and return the waiting jobs that it replaces.
 
-        These are the jobs of the same slot, a name; "" is a slot of its own.
+        The new job replaces waiting jobs whose slot, a name, is the
+        same. A job with the slot "" replaces none.
         """
         with self._queue_condition:
             replaced = [
@@ -287,7 +289,7 @@ class _Thread(QThread):
         self._outbox.append((job, outcome))
 
     def _give_way(self) -> None:
-        """Carry out the waiting jobs, in the middle of a job that gives way to them.
+        """Carry out the waiting jobs, in the middle of a job that gives way to other jobs.
 
         Waiting jobs that give way themselves stay in the queue.
         """
@@ -368,7 +370,9 @@ def _outcome_of(
 def _in_words(error: RankStudioError) -> str:
     """Return the text of an error for the user.
 
-    It calls a parameter by its label in the form, such as "features k".
+    The text calls a parameter of a method by its label in the
+    window's form, such as "features k". The text of any other error
+    is the error's own.
     """
     if not isinstance(error, ParameterError):
         return str(error)
@@ -425,7 +429,8 @@ class Worker(QObject):
     def submit(self, job: Job) -> Job:
         """Have a job carried out after the jobs before it, and return the job.
 
-        Jobs of the same slot that still wait are dropped.
+        Jobs that still wait and have the same slot as ``job`` are
+        dropped.
         """
         for replaced in self._thread.submit(job):
             self._jobs.remove(replaced)
@@ -450,6 +455,7 @@ class Worker(QObject):
         description : str
             Beginning of the sentence on a failure.
         function : callable
+            The plain function.
         *arguments
             Arguments of the function.
         on_done : callable

@@ -47,7 +47,7 @@ _VISIBLE_DATA_ROWS = 4  # of the lists of data and of labels
 
 @dataclass(frozen=True)
 class Offer:
-    """An entry of a list or a choice of the dialog.
+    """A method, ranker, dataset or label that the user can tick or choose in a dialog.
 
     Attributes
     ----------
@@ -59,6 +59,7 @@ class Offer:
     hint : str
         Tooltip; for a disabled entry the reason.
     enabled : bool
+        Whether the user can tick or choose the entry.
     """
 
     key: str
@@ -81,18 +82,19 @@ class Offers:
 class ComparisonDialog(QDialog):
     """A dialog in which the user composes a list of pipelines, and ticks the pipelines and data to compare.
 
-    Finished runs are used as they are; the other pipelines are run after the
-    dialog is accepted.
+    Finished runs are used as they are; the other pipelines are run after
+    the dialog is accepted.
 
     Parameters
     ----------
     theme : Theme
     offers : Offers
+        Methods, rankers, data and labels that can be chosen.
     pipelines : Pipelines
         Makes the pipelines, and knows the runs.
     file : str
-        Path of the comparison that is listed first; "" for the finished runs
-        and the current plan.
+        Path of the comparison that is listed first; "" for the finished
+        runs and the current plan.
     parent : QWidget, optional
 
     Attributes
@@ -173,7 +175,8 @@ class ComparisonDialog(QDialog):
     def rows(self) -> tuple[Pipeline, ...]:
         """Return the ticked pipelines of the list, and those of the ticked methods, on all ticked data.
 
-        A pipeline is a method of selection with a ranker, on one dataset.
+        A pipeline is a method of selection with a ranker, on one
+        dataset.
         """
         plans = [*self._listed_plans, *self._new_plans()]
         rows = self._pipelines.rows(plans, ticked(self.data), ticked(self.labels))
@@ -309,10 +312,10 @@ class ComparisonDialog(QDialog):
         self._update()
 
     def _new_plans(self) -> list[Plan]:
-        """Return the plans of the ticked methods, each with the chosen ranker, without those in the list.
+        """Return the plans of the ticked methods, each with the chosen ranker, without plans in the list.
 
-        A method that does not fit the ranker or the settings of the Select page
-        is left out, and the reason is shown.
+        A method that does not fit the ranker or the settings of the
+        Select page is left out, and the reason is shown.
         """
         plans = []
         for key in ticked(self.methods):
@@ -364,8 +367,8 @@ class ComparisonDialog(QDialog):
     def _remove(self) -> None:
         """Remove the selected pipelines from the list, on all data.
 
-        The table has a row for a pipeline on each dataset; rows of one pipeline
-        have one position in the list.
+        The table has a row for a pipeline on each dataset; rows of one
+        pipeline have one position in the list.
         """
         removed_positions = {
             index.data(ROW_ROLE).position
@@ -427,7 +430,8 @@ class ComparisonDialog(QDialog):
     def _work_text(self, rows: Sequence[Pipeline], plans: Sequence[Plan]) -> str:
         """Return the sentence on the work of the ticked pipelines: the runs, the fits and the time.
 
-        ``plans`` are those of the pipelines ``rows`` that have no run yet.
+        ``plans`` are those of the pipelines ``rows`` that have no run
+        yet.
         """
         if not rows:
             return tr("Nothing to compare: add a pipeline and select data.")
@@ -482,8 +486,8 @@ class _Ticks(QListWidget):
 def tick_list(name: str, accessible_name: str, offers: Sequence[Offer]) -> QListWidget:
     """Return a list in which the user ticks entries; an item has the key of its entry as its data.
 
-    ``name`` is the object name of the widget, ``accessible_name`` its name for
-    screen readers, and ``offers`` are the entries.
+    ``name`` is the object name of the widget, ``accessible_name`` its
+    name for screen readers, and ``offers`` are the entries.
     """
     ticks = named(_Ticks(), name, accessible_name)
     for offer in offers:
@@ -513,9 +517,11 @@ def _columns(
 ) -> list[Column]:
     """Return the columns of the list of pipelines.
 
-    ``is_ticked`` returns whether a pipeline is ticked. Data have a column only
-    if several datasets are ticked (``several_data``), and labels only if labels
-    of several judges are (``several_labels``).
+    Each row of the list is a pipeline: a method of selection with a
+    ranker, on one dataset. ``is_ticked`` returns whether a pipeline is
+    ticked. Data have a column only if several datasets are ticked
+    (``several_data``), and labels only if labels of several judges are
+    (``several_labels``).
     """
     data = Column(
         "data",
@@ -568,8 +574,8 @@ _RUN_STATE_TEXTS = {
 def _state_text(row: Pipeline) -> str:
     """Return the state of a pipeline's run as a text.
 
-    A state that is not in ``_RUN_STATE_TEXTS``, such as failed, is described as
-    interrupted.
+    Without a run, the text is "not run". For an interrupted or a failed
+    run, the text counts the finished folds.
     """
     if row.state is None:
         return tr("not run")

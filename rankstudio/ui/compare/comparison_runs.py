@@ -50,7 +50,9 @@ class ComparisonRuns(Controller):
         Contains the paths of recently opened data.
     theme : Theme
     choose_data : callable
-        Asks for data, over a widget; returns their paths and why others are no data.
+        Called with a widget, over which it asks the user for data.
+        Returns the paths of the data, and why other chosen paths are no
+        data.
     parent : QWidget
         Window over which the dialog opens.
     """
@@ -100,7 +102,8 @@ class ComparisonRuns(Controller):
     def open(self, path: str, *, every_label: bool = False) -> None:
         """Show the dialog with the comparison of a file selected, then tick and start the chosen runs.
 
-        An empty path selects no file; `every_label` ticks the labels of all judges.
+        An empty path selects no file; `every_label` ticks the labels of
+        all judges.
         """
         try:
             dialog = self.dialog(path, every_label=every_label)
@@ -121,8 +124,9 @@ class ComparisonRuns(Controller):
     def dialog(self, path: str = "", *, every_label: bool = False) -> ComparisonDialog:
         """Return the dialog, with the comparison of a file chosen; "" for none.
 
-        Comparisons that come with the program are offered, too; the file is the
-        first. ``every_label`` ticks the label columns of all judges.
+        ``path`` is the file. Comparisons that come with the program are
+        offered after it. ``every_label`` ticks the label columns of all
+        judges.
 
         Raises
         ------
@@ -183,7 +187,8 @@ class ComparisonRuns(Controller):
     def _key_of_open_data(self) -> tuple[object, ...]:
         """Return the open data and how they are read, to compare them with those of a plan.
 
-        Return () if they are not read as the form's plan says by now; () equals no key.
+        Return () if the open data are no longer read as the form's plan
+        says; no plan has the key ().
         """
         plan = self._models.session.plan
         return (
@@ -194,18 +199,19 @@ class ComparisonRuns(Controller):
     def _load_next(self) -> None:
         """Open the data of the next group of plans, and then queue the group's runs.
 
-        Do nothing while other data are being opened; their end calls this method again.
+        Do nothing while other data are being opened; their end calls
+        this method again.
         """
         if not self._waiting_groups or self._models.loader.busy:
             return
         group = self._waiting_groups.popleft()
 
         def queue(dataset: FoldedDataset) -> None:
-            """Queue the plans of ``group``, of the method, on their data, which are open now.
+            """Queue the plans of one group on the dataset that has just been opened for them.
 
-            An interrupted run of a study has a record of its data only. If
-            these are its data, the run gets the open dataset, so that it is
-            resumed.
+            The group is known to the enclosing method. An interrupted
+            run of a study only has a record of its data. If ``dataset``
+            has these data, the run gets the dataset and is resumed.
             """
             # `usual` takes over the convention of the data, and a selection of
             # models that is possible on them.
@@ -253,7 +259,8 @@ class ComparisonRuns(Controller):
     def _methods(self) -> tuple[Offer, ...]:
         """Return the entries of all methods, for the list of methods in the dialog.
 
-        A method that cannot be used, as software is missing, is disabled.
+        A method that cannot be used, as software is missing, is
+        disabled.
         """
         # `lacking` is the reason why a method cannot be used, or "".
         return tuple(
@@ -269,7 +276,8 @@ class ComparisonRuns(Controller):
     def _rankers(self) -> tuple[Offer, ...]:
         """Return the entries of the rankers, the methods that select no features.
 
-        Before them is the selector's own model, to which the dialog gives its label.
+        Before them is the selector's own model, to which the dialog
+        gives its label.
         """
         return (
             Offer(OWN_MODEL, ""),
@@ -283,7 +291,8 @@ class ComparisonRuns(Controller):
     def _labels(self, are_all_chosen: bool) -> tuple[Offer, ...]:
         """Return the label columns of the open data, if several judges have labeled them.
 
-        The one in use is ticked, or with ``are_all_chosen`` all of them.
+        The label column in use is ticked; with ``are_all_chosen``, all
+        are ticked. Without several judges, the result is empty.
         """
         dataset = self._models.session.dataset
         columns = DataColumns.of(self._models.session.plan.columns)
@@ -296,8 +305,8 @@ class ComparisonRuns(Controller):
     def _data(self, path: str, plan: Comparison | None) -> tuple[Offer, ...]:
         """Return entries for the open data, the data of a plan, the recently opened data and the sample.
 
-        ``path`` is the file of the plan. The data of the plan are ticked, or
-        without a plan the open data.
+        ``path`` is the file of the plan. The data of the plan are
+        ticked, or without a plan the open data.
         """
         # Sources are the paths of data, or "sample". The paths in a plan
         # begin at the folder of its file. Studies and plans (".toml") among
@@ -325,18 +334,20 @@ class ComparisonRuns(Controller):
 
 
 def _data_sources(folder: Path, names: Sequence[str]) -> list[str]:
-    """Return the paths of a plan's data beside its file.
+    """Return the paths of a plan's data: ``names`` looked up in ``folder``, which has the plan's file.
 
-    A name without a path there is returned as it is.
+    A name that the folder does not contain is returned as it is.
     """
     paths = {name: str((folder / name).absolute()) for name in names}
     return [path if is_there(Path(path)) else name for name, path in paths.items()]
 
 
 def _offer(source: str, is_known: bool, is_chosen: bool) -> Offer:
-    """Return the entry of data, disabled if they are neither known nor on the disk.
+    """Return the dialog's entry for the dataset at a path, disabled if it cannot be opened.
 
-    The sample and the open data are known, even if there is no such path.
+    It can be opened if the path ``source`` exists, or if ``is_known``:
+    the sample and the open data are known without a path. ``is_chosen``
+    tells whether the entry is ticked.
     """
     is_available = is_known or is_there(Path(source))
     hint = (

@@ -33,7 +33,8 @@ _ROWS_AT_ONCE = 40  # each takes up to a millisecond
 class CompareController(PageController):
     """Controller of the Compare page: fills the table of runs and the views of the ticked runs.
 
-    Progress of runs is shown when :meth:`update` is called, not at every event.
+    Progress of runs is shown when :meth:`update` is called, not at every
+    event.
 
     Parameters
     ----------
@@ -43,7 +44,9 @@ class CompareController(PageController):
     Attributes
     ----------
     views : ResultsPanel
+        The panel with views of the runs' results.
     curves : CurvesView
+        The panel with a curve for each run.
     panel : RunsPanel
         The table of runs.
     table : TableController
@@ -149,9 +152,10 @@ class CompareController(PageController):
     def _show(self) -> None:
         """List the runs, with new rows for those that have changed.
 
-        Among hundreds of new runs, as in a study that has just been opened,
-        some get their rows now and the others in later turns of the event loop.
-        Rows that are out of date are never shown beside those that are not.
+        Among hundreds of new runs, as in a study that has just been
+        opened, some get their rows now and the others in later turns of
+        the event loop. Rows that are out of date are never shown beside
+        those that are not.
         """
         rows_by_key = {row.key: row for row in self.panel.rows()}
         records = self._runs.records
@@ -238,10 +242,11 @@ class CompareController(PageController):
 
     @Slot(object)
     def _run_on_every_fold(self, keys: tuple[int, ...]) -> None:
-        """Run the plans of runs on some folds on all folds; ``keys`` are the numbers of these runs.
+        """Run the plans of some runs again on all folds; ``keys`` are the numbers of these runs.
 
-        The new runs get the labels of the old ones, without their notes, once
-        they are listed.
+        The old runs are on some folds only. Once the new runs are
+        listed, they get the names and tags of the old runs, but not the
+        notes.
         """
         plans: list[Plan] = []
         for record in map(self._runs.record, keys):
@@ -258,8 +263,8 @@ class CompareController(PageController):
     def _name(self, record: RunRecord) -> None:
         """Give a run on all folds the name of the run on some folds that it repeats.
 
-        ``_labels`` has the plans that the user asked to run on all folds, with
-        the labels of their runs, until these are listed.
+        ``record`` is the new run on all folds. Nothing happens if the
+        user has not asked for it here.
         """
         labels = [label for plan, label in self._labels if plan.agrees(record.plan)]
         if labels:
@@ -279,8 +284,9 @@ class CompareController(PageController):
     def _inspect(self, key: int, values: tuple[float, ...], step: int) -> None:
         """Show a run and inspect a model of it, after a click on its curve.
 
-        ``key`` is the number of the run, ``values`` are those of the model on
-        the plan's axes, and ``step`` is its number of features or its round.
+        ``key`` is the number of the run. The model is named by
+        ``values``, its values of the parameters of which the plan tries
+        several, and by ``step``, its number of features or its round.
         """
         if self._runs.shown is None or self._runs.shown.key != key:
             self._select(key)

@@ -47,8 +47,9 @@ class CurvesView(Panel):
     Attributes
     ----------
     picked : Signal(int, object, int)
-        The model that the user clicked: the run's number, the model's values on
-        the axes of the run's plan, and its position on the path.
+        The model that the user clicked: the run's number, the model's
+        values of the parameters of which the plan tries several, and its
+        number of features or round.
     confirmed : Signal()
         The user chooses the model that was clicked last.
     by : Segmented
@@ -126,7 +127,8 @@ class CurvesView(Panel):
     ) -> None:
         """Show the curves of runs.
 
-        Over shares of the queries, runs that differ only in these share a curve.
+        Over shares of the queries, runs that differ only in these share
+        a curve.
 
         Parameters
         ----------
@@ -191,10 +193,10 @@ class CurvesView(Panel):
     def mark(self, key: int | None, choice: Choice, inspection: Choice | None) -> None:
         """Mark the chosen and the inspected model of a run on its curves; emphasise its curve.
 
-        ``key`` is the number of the run. A choice names a model by its values
-        of the plan's parameters, and by its number of features or rounds. The
-        inspected model is marked only if it is not the chosen one. This emits
-        no signal.
+        ``key`` is the number of the run. A choice names a model by its
+        values of the plan's parameters, and by its number of features or
+        rounds. The inspected model is marked only if it is not the
+        chosen one. This emits no signal.
         """
         self.plot.emphasise(key)
         self.plot.select(self._point(key, choice))
@@ -204,8 +206,9 @@ class CurvesView(Panel):
         )
 
     def _point(self, key: int | None, choice: Choice) -> tuple[int, int] | None:
-        """Return the number of a model's curve and its index on the curve.
+        """Return where a model is: the index of its curve, and its index on the curve.
 
+        ``key`` is the number of the run, and ``choice`` names the model.
         Return None if no curve has the model.
         """
         # A model is identified by its run, its values on the axes, and its
@@ -263,10 +266,10 @@ def _overlaid_curve(
 ) -> OverlaidCurve:
     """Return the curve through some points, with the number and the title of the last point's run.
 
-    ``runs`` has the title and the plan of each run, by number. The title is
-    written at the curve's end if it is in ``unique``, the titles that only one
-    curve has. ``reference`` is the number of the run with which the others are
-    compared.
+    ``runs`` has the title and the plan of each run, by number. The title
+    is written at the curve's end if it is in ``unique``, the titles that
+    only one curve has. ``reference`` is the number of the run with which
+    the others are compared.
     """
     key, _, _ = points[-1]
     _, first_curve, _ = points[0]
@@ -305,7 +308,8 @@ def _overlaid_curve(
 def _point_note(plan: Plan, curve: RunCurve, point: int) -> str:
     """Return the note on a point: its size, its parameters, and the reason if it has no paired difference.
 
-    ``point`` is the position of the point on the curve.
+    ``point`` is the position of the point on ``curve``, which shows a
+    run of ``plan``.
     """
     # `unpaired` is the reason why the run is not compared with the reference.
     combination = combination_label(plan.axes, curve.values)

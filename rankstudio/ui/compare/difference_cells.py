@@ -49,9 +49,11 @@ def draw_difference(
         Room of the cell.
     colors : Colors
     category : int
-        Number of the run's color. The run is a dot on a line, or a ring on a
-        dashed line if an earlier run has this color.
+        Number of the run's color. The run is a dot on a line, or a ring
+        on a dashed line if an earlier run has this color.
     test : PairedComparison
+        The test of the run against the reference: difference and
+        interval.
     scale : tuple of float
         Range of the differences of the group.
     """
@@ -159,10 +161,11 @@ class DifferenceCells:
     Parameters
     ----------
     compared : callable
-        Returns the comparison of a run, given the run's number; None if it has none.
+        Returns the comparison of a run, given the run's number; None if
+        it has none.
     scale : callable
-        Returns the common scale of a run's group, given the run's number; None
-        if the group has none.
+        Returns the common scale of a run's group, given the run's
+        number; None if the group has none.
     """
 
     def __init__(
@@ -176,8 +179,9 @@ class DifferenceCells:
     def columns(self, name: str) -> list[Column]:
         """Return the columns for a measure: the difference, its corrected p-value, and counts of queries.
 
-        The parts of a column are the columns that replace it in an exported
-        file, where nothing is painted.
+        ``name`` is that of the measure. The parts of a column are the
+        columns that replace it in an exported file, where nothing is
+        painted.
         """
         about_difference = tr(
             "{name} minus that of the reference, mean over all queries, with its bootstrap interval. "
@@ -279,7 +283,8 @@ class DifferenceCells:
     def _difference_spoken(self, row: Any) -> str:
         """Return the difference and its interval as a screen reader says them.
 
-        Without a test, return why there is none.
+        ``row`` is that of the run. Without a test, return why there is
+        none.
         """
         test = self._test(row)
         if test is None:
@@ -298,7 +303,8 @@ class DifferenceCells:
     ) -> QRect | None:
         """Paint the difference of a run, and return None.
 
-        Without a test, paint nothing, and return the area of the cell, in which
+        ``row`` is that of the run, and ``rect`` the cell. Without a
+        test, paint nothing, and return the area of the cell, in which
         the table then writes the cell's text.
         """
         # The lowest and the highest difference in the group of the run.

@@ -57,6 +57,8 @@ class ComparisonScope:
     Attributes
     ----------
     session, runs, measured, marks
+        The session, all runs, the runs as they are measured now, and the
+        ticks of the runs.
     worker : Worker
         Computes the contents of the views.
     """
@@ -151,7 +153,7 @@ class ComparisonScope:
     def members(self, group: RunGroup | None) -> dict[int, RunResult]:
         """Return the results of the finished ticked runs that belong to a group, by their numbers.
 
-        There are none without a group.
+        Without a group (None), the result is {}.
         """
         keys = group.measured if group is not None else ()
         return {key: run for key, run in self.finished().items() if key in keys}
@@ -163,8 +165,9 @@ class ComparisonScope:
     def reference(self, group: RunGroup | None) -> int | None:
         """Return the number of the run with which a group is compared.
 
-        This is the reference that the user has chosen if it is in the group,
-        and the best run otherwise. A group that is not ranked has none.
+        The run is the reference that the user has chosen if that is in
+        the group, and the best run otherwise. Return None for a group
+        that is not ranked.
         """
         runs = self.members(group)
         if group is None or not group.is_ranked:
@@ -198,8 +201,8 @@ class PairedTests(Controller):
     Attributes
     ----------
     groups : tuple of (RunGroup, tuple of ComparedRun)
-        Every group of ranked runs with its compared runs, the reference first.
-        Tests are corrected within a group.
+        Every group of ranked runs with its compared runs, the reference
+        first. Tests are corrected within a group.
     """
 
     changed = Signal()
@@ -260,12 +263,12 @@ class PairedTests(Controller):
         return is_tested and all(row.role != "waiting" for row in self.rows)
 
     def _key(self) -> Key | None:
-        """Return all that decides which test is next.
+        """Return all that decides which paired test is computed next.
 
-        `OnDemand` calls `_next_test` whenever this value has changed. The
-        identity of a result changes when its run is measured anew. The number
-        of tests changes with each test that is done, so that the next one
-        follows.
+        `OnDemand` calls `_next_test` whenever this value has changed.
+        The identity of a result changes when its run is measured anew.
+        The number of tests changes with each test that is done, so that
+        the next one follows.
         """
         runs = self._scope.finished()
         measured = tuple((key, id(run)) for key, run in runs.items())
@@ -276,7 +279,8 @@ class PairedTests(Controller):
     def _next_test(self) -> Computation | None:
         """Show the finished tests, and return the computation of the next one.
 
-        Tests of the shown group come first. Return None if no test is missing.
+        Tests of the shown group come first. Return None if no test is
+        missing.
         """
         name = self._session.measure
         shown_group = self._scope.group()
@@ -323,8 +327,10 @@ class PairedTests(Controller):
     def _pair(self, key: int, reference: int, runs: Mapping[int, RunResult]) -> Pair:
         """Return the key under which the test of a run against a reference is stored.
 
-        It contains how both runs are measured: the measure, whether that
-        measure chose their models, their conventions, and the part of the data.
+        ``key`` and ``reference`` are the numbers of the two runs in
+        ``runs``. The returned key contains how both are measured: the
+        measure, whether that measure chose their models, their
+        conventions, and the part of the data.
         """
         session = self._session
         measurement = session.measure, session.chooses, runs[reference].plan.convention
@@ -358,6 +364,7 @@ class CurvesFeeder(Controller):
     scope : ComparisonScope
         The runs that are compared.
     view : CurvesView
+        The panel that shows the curves.
     """
 
     def __init__(
@@ -415,7 +422,8 @@ class CurvesFeeder(Controller):
     def _key(self) -> Key | None:
         """Offer the quantities of the x axis, and return what the curves depend on.
 
-        The curves are computed anew when this value differs from the one before.
+        The curves are computed anew when this value differs from the one
+        before.
         """
         # Runs that learned from different shares of the training queries make a
         # learning curve.
@@ -491,6 +499,7 @@ class ViewFeeder(Controller):
     tests : PairedTests
         Paired tests of these runs.
     views : ResultsPanel
+        The panel with the views.
     """
 
     def __init__(
@@ -562,9 +571,9 @@ class ViewFeeder(Controller):
     def _key(self) -> Key | None:
         """Offer the views that suit the shown run, and return what the visible view depends on.
 
-        Plug-ins contribute views of the shown run, and comparisons of the
-        ticked runs. The view is computed anew when this value differs from the
-        one before.
+        Plug-ins contribute views of the shown run, and comparisons of
+        the ticked runs. The view is computed anew when this value
+        differs from the one before.
         """
         record = self._record
         for key, view in self._views.contributed.items():
@@ -664,9 +673,9 @@ class ViewFeeder(Controller):
     def _compare_features(self) -> Computation | None:
         """Return the computation of the shown run's stability, by the features that its folds selected.
 
-        Return None if the run has no finished folds, or its method selects no
-        features: the view of stability is cleared then, with the reason as its
-        text.
+        Return None if the run has no finished folds, or its method
+        selects no features: the view of stability is cleared then, with
+        the reason as its text.
         """
         record = self._record
         # The run by the measures in use, without its measures on a sealed test part.
@@ -697,8 +706,8 @@ class ViewFeeder(Controller):
     def _compare_sizes(self) -> Computation | None:
         """Return the computation of the Pareto front: the best models for their size or cost.
 
-        Return None until all tests of the runs are done: they decide which
-        model is suggested.
+        Return None until all tests of the runs are done: they decide
+        which model is suggested.
         """
         if not self._tests.complete:
             self._views.pareto.wait()
@@ -744,7 +753,7 @@ class ViewFeeder(Controller):
     def _show_published(self) -> None:
         """Show the shown group beside published values, without runs on sealed data.
 
-        If there are none, show the reason.
+        If there are no published values, show the reason.
         """
         # Published values are compared with what a run measured itself, by
         # its own convention, which is what `own_results` returns.

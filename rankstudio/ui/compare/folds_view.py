@@ -41,8 +41,8 @@ def rows_of(
 ) -> RunTableRows | str:
     """Compute the rows of a plug-in's table for a run, or return the reason why it has none.
 
-    ``sealed`` says whether the test part of the data is sealed. Called on the
-    worker.
+    ``data`` are the data of the run, and ``sealed`` says whether their
+    test part is sealed. Called on the worker.
     """
     try:
         rows: RunTableRows = imported(table.compute)(run, data, sealed)
@@ -56,17 +56,18 @@ class FoldsView(View):
 
     A click on a row shows its fold.
 
-    For one run the table shows the model that each fold selected, with its
-    measures, or a table of a plug-in. For all runs it shows one measure, with a
-    column for each run.
+    For one run the table shows the model that each fold selected, with
+    its measures, or a table of a plug-in. For all runs it shows one
+    measure, with a column for each run.
 
     Attributes
     ----------
     tables : dict of str to RunTable
-        Tables of plug-ins, which can replace the measures of one run, by their keys.
+        Tables of plug-ins, which can replace the measures of one run, by
+        their keys.
     foldChosen : Signal(object)
-        Number of the fold that the user chose; None for all folds, after a
-        click on the row of the mean.
+        Number of the fold that the user chose; None for all folds, after
+        a click on the row of the mean.
     """
 
     foldChosen = Signal(object)
@@ -145,8 +146,8 @@ class FoldsView(View):
     ) -> None:
         """Show a measure of runs on the same folds side by side, by their numbers and titles.
 
-        ``name`` is that of the measure. New columns are made only if the runs,
-        or the measure, are others than before.
+        ``name`` is that of the measure. New columns are made only if the
+        runs, or the measure, are others than before.
         """
         named_runs = [(number, titles[number]) for number in runs]
         key = ("all", name, *named_runs)
@@ -191,7 +192,8 @@ class FoldsView(View):
     def mark(self, fold: int | None) -> None:
         """Select the row of the shown fold, or the mean while all folds are shown.
 
-        This emits no signal.
+        ``fold`` is the number of the fold; None means all folds. This
+        emits no signal.
         """
         self._shown_fold = fold
         if fold is None:
@@ -205,7 +207,8 @@ class FoldsView(View):
     def _set_columns(self, key: tuple[object, ...], columns: Sequence[Column]) -> None:
         """Set other columns and remove the rows, which do not fit the new columns.
 
-        ``key`` has what the columns depend on.
+        ``key`` is a tuple of all that the columns depend on; it is
+        stored to notice changes.
         """
         self._columns_key = key
         self.sentence.hide()
@@ -253,9 +256,9 @@ _FILLER_COLUMN = Column("rest", "", value=lambda row: "", stretch=True, kind="do
 def _contributed_column(column: RunColumn) -> Column:
     """Return a column of a plug-in's table.
 
-    A column without a format (``form``) has texts, any other has numbers. The
-    row of the mean has no fold, and no value to sort by, so that it stays below
-    the folds.
+    A column without a format (``form``) has texts, any other has
+    numbers. The row of the mean has no fold, and no value to sort by, so
+    that it stays below the folds.
     """
     key = column.key
     if not column.form:
@@ -282,8 +285,8 @@ def _contributed_column(column: RunColumn) -> Column:
 def _measures_by_part(rows: Sequence[FoldRow]) -> tuple[Mapping[str, float], ...]:
     """Return the measures of the first fold on the test part, the validation part and left-out data.
 
-    Each is a mapping of measures by name; it is empty if the part was not
-    measured.
+    Each is a mapping of measures by name; it is empty if the part was
+    not measured.
     """
     return (
         (rows[0].test, rows[0].validation, rows[0].left_out) if rows else ({}, {}, {})
@@ -295,10 +298,10 @@ def _columns_of_one_run(
 ) -> list[Column]:
     """Return the columns of one run: fold, selected values, size, and the measures of each part.
 
-    ``tested``, ``validated`` and ``left_out`` say whether the test part, the
-    validation part and left-out data of the training part were measured. Then
-    comes the best single feature, to compare the model with. The last column is
-    empty, and fills the width.
+    ``tested``, ``validated`` and ``left_out`` say whether the test part,
+    the validation part and left-out data of the training part were
+    measured. Then comes the best single feature, to compare the model
+    with. The last column is empty, and fills the width.
     """
     return [
         _FOLD_COLUMN,
@@ -329,8 +332,8 @@ def _left_out_measures(plan: Plan) -> tuple[str, ...]:
 def _chosen_value_column(number: int, axis: Axis) -> Column:
     """Return the column of the values of a parameter that validation selected on each fold.
 
-    ``number`` is the position of the parameter among the axes of the plan. The
-    values of a grid are printed as powers.
+    ``number`` is the position of the parameter among the axes of the
+    plan. The values of a grid are printed as powers.
     """
     return Column(
         f"axis-{number}",
@@ -347,9 +350,10 @@ def _chosen_value_column(number: int, axis: Axis) -> Column:
 def _measure_column(name: str, part: str, plan: Plan) -> Column:
     """Return the column of a measure on the test or the validation part.
 
-    A row has a mapping of measures for each part. Rows of the mean and the
-    deviation have no fold, and no value to sort by, so that they stay below the
-    folds.
+    ``name`` is that of the measure, ``part`` that of the part, and
+    ``plan`` is the plan of the run. A row has a mapping of measures for
+    each part. Rows of the mean and the deviation have no fold, and no
+    value to sort by, so that they stay below the folds.
     """
     tested = part == "test"
     tooltip = tr("{name} on the {part} part")
@@ -373,8 +377,9 @@ def _measure_column(name: str, part: str, plan: Plan) -> Column:
 def _left_out_column(name: str, plan: Plan) -> Column:
     """Return the column of a measure on left-out queries or pairs of the training part.
 
-    Pairs of documents are left out in place of queries if the plan selects its
-    models by such a measure.
+    ``name`` is that of the measure. Pairs of documents are left out in
+    place of queries if ``plan``, the plan of the run, selects its models
+    by such a measure.
     """
     # `chosen_by` is the measure that selects the models, without the words
     # "leave-query-out".
@@ -422,10 +427,10 @@ def _chosen_value_getter(
 ) -> Callable[[FoldRow], float | str | None]:
     """Return a function that returns the value of a parameter that a row's fold has selected.
 
-    The value is a number if the parameter has a grid of numbers, and else its
-    label. ``number`` is the position of the parameter among the axes of the
-    plan. Rows of the mean and the deviation have no values: the function then
-    returns None.
+    The value is a number if the parameter has a grid of numbers, and
+    else its label. ``number`` is the position of the parameter among the
+    axes of the plan. Rows of the mean and the deviation have no values:
+    the function then returns None.
     """
 
     def selected_value(row: FoldRow) -> float | str | None:
@@ -454,7 +459,8 @@ def _columns_of_several_runs(
 def _run_column(key: int, title: str, name: str) -> Column:
     """Return the column of a measure of one run, bold where the run is the best of the fold.
 
-    ``key`` is the number of the run, and ``name`` that of the measure.
+    ``key`` is the number of the run, ``title`` its title, and ``name``
+    the name of the measure.
     """
     return Column(
         f"run-{key}",

@@ -27,7 +27,7 @@ class RunGroup:
     data : str
         Name of the dataset.
     extent : str
-        "5 folds, 784 queries".
+        Text on the size of the data: "5 folds, 784 queries".
     keys : tuple of int
         Numbers of all runs of the group.
     measured : tuple of int
@@ -35,13 +35,14 @@ class RunGroup:
     part : Part
         Part of the data behind these measures.
     unranked : str
-        Reason why the runs are not ranked, as part of a sentence; "" if they
-        are ranked.
+        Reason why the runs are not ranked, as part of a sentence; "" if
+        they are ranked.
     why_separate : str
-        Reason why the runs are not ranked with those of an earlier group on the
-        same dataset; "" if there is no such group.
+        Reason why the runs are not ranked with those of an earlier group
+        on the same dataset; "" if there is no such group.
     partial : tuple of int
-        Numbers of the runs on some folds only whose plan has no run on all folds.
+        Numbers of the runs on some folds only whose plan has no run on
+        all folds.
     n_folds : int
         Number of folds of the data.
     """
@@ -74,13 +75,14 @@ def run_groups(
 ) -> tuple[RunGroup, ...]:
     """Return all runs in groups, the groups on the dataset ``first_data`` first.
 
-    Finished runs that are comparable make a group. An unfinished run is added
-    to the group that it will join, or to a group of unfinished runs of its
-    kind.
+    Finished runs that are comparable make a group. An unfinished run is
+    added to the group that it will join, or to a group of unfinished
+    runs of its kind.
 
     Parameters
     ----------
     records : iterable of RunRecord
+        The runs of the window.
     measured : Mapping of int to MeasuredRun
         The runs by their numbers, as they are measured now.
     first_data : str
@@ -154,8 +156,8 @@ def _measured_group(
 ) -> RunGroup:
     """Return the group of finished comparable runs and of the unfinished runs that will join them.
 
-    ``group`` has the finished runs, ``joined`` the numbers of the unfinished
-    ones, and ``records`` all runs by number.
+    ``group`` has the finished runs, ``joined`` the numbers of the
+    unfinished ones, and ``records`` all runs by number.
     """
     return RunGroup(
         data=group.key.data_name,

@@ -55,6 +55,7 @@ class ConventionsView(View):
         Parameters
         ----------
         rows : sequence of ConventionRow
+            A row for each run, with its mean by each convention.
         name : str
             Name of the measure.
         current : str
@@ -107,9 +108,10 @@ def _caption(
 
 
 def _convention_columns(name: str, current: str) -> list[Column]:
-    """Return the columns: the run, its method, and the measure by each convention.
+    """Return the columns: the run, the run's method, and a measure by each evaluation convention.
 
-    ``name`` is that of the measure, and ``current`` the key of the convention in use.
+    ``name`` is that of the measure, and ``current`` the key of the
+    convention in use.
     """
     return [
         RUN_DOT,
@@ -122,9 +124,10 @@ def _convention_columns(name: str, current: str) -> list[Column]:
 def _convention_column(key: str, name: str, current: str) -> Column:
     """Return the column of a measure and of the runs' ranks by one evaluation convention.
 
-    ``current`` is the convention that all other views follow. A cell holds the
-    pair of mean and rank; it is empty for a run that the convention cannot
-    measure.
+    ``key`` is that of the convention, and ``name`` that of the measure.
+    ``current`` is the convention that all other views follow. A cell
+    holds the pair of mean and rank; it is empty for a run that the
+    convention cannot measure.
     """
     rules = convention(key)
     current_label = convention(current).label
@@ -190,8 +193,9 @@ class PublishedView(View):
     ) -> None:
         """Show the published values for finished runs, which are pairs of number and result.
 
-        `reason` says why there are no runs to show. Without a reason, an empty
-        table lists the datasets and methods that have published values.
+        `reason` says why there are no runs to show. Without a reason, an
+        empty table lists the datasets and methods that have published
+        values.
         """
         self.table.placeholder = reason or known_datasets_text()
         rows = published_rows(runs)

@@ -27,6 +27,7 @@ class ComparePage(CompareController):
     Attributes
     ----------
     changes : RunChanges
+        Stores what the user changes of runs.
     """
 
     places: ClassVar[Mapping[str, str]] = {"runs-panel": "compare-methods.md#runs"}

@@ -69,7 +69,7 @@ class ResultsPanel(Panel):
     viewChosen : Signal(str)
         Key of the view that is shown now.
     pareto, tests, folds, stability, conventions, published : View
-        The Pareto front is shown first.
+        The views of the program itself; the Pareto front is shown first.
     contributed : dict of str to ContributedView
         Views of the shown run by plug-ins, by their keys.
     comparisons : dict of str to ContributedComparison
@@ -200,8 +200,9 @@ class ResultsPanel(Panel):
     def offer(self, key: str, is_there: bool) -> None:
         """Offer a view as a part of its tab if it has content (``is_there``), else withdraw it.
 
-        If the withdrawn view was the last one shown in its tab, the tab's first
-        part replaces it.
+        ``key`` is the key of the view. If the withdrawn view was the
+        last one shown in its tab, the first part of the tab replaces the
+        view.
         """
         # `_absent` has the keys of the views without content. It changes if it
         # contains the key of a view that has content, or lacks that of one

@@ -169,7 +169,8 @@ class TableDialog(SavingDialog):
     def show_table(self, table: ResultTable) -> None:
         """Show a table, and offer its rows as the reference of the tests.
 
-        The chosen reference stays if the new table has a row of its title.
+        The chosen reference stays if the new table has a row of its
+        title.
         """
         self._table = table
         # The first entry of the references is "best row", and stays.
@@ -214,7 +215,8 @@ class TableDialog(SavingDialog):
     def _show(self) -> None:
         """Show the current table in the chosen format, as a table or as the text of its file.
 
-        A format without a text, such as Excel's, is shown as a table only.
+        A format without a text, such as Excel's, is shown as a table
+        only.
         """
         self._enable()
         if self._table is None:
@@ -233,7 +235,8 @@ class TableDialog(SavingDialog):
     def _enable(self) -> None:
         """Enable the options and buttons that have an effect.
 
-        A binary format has no text to copy or show. Tests show only in the marks.
+        A binary format has no text to copy or show. Options of tests
+        need the marks of significance, which show the results of tests.
         """
         has_table = self._table is not None
         form = self.chosen_format
@@ -247,7 +250,8 @@ class TableDialog(SavingDialog):
     def _on_marks(self) -> None:
         """Ask for a table with tests after marks are ticked.
 
-        The present table can be shown without marks.
+        Marks show which differences are significant. If they are
+        unticked, the present table is shown without them.
         """
         if self.marks.isChecked():
             self.ask()
@@ -471,8 +475,9 @@ class TableController(QObject):
     def open(self) -> None:
         """Open the dialog with the default table.
 
-        The suggested file is called after the datasets of the ticked runs, such
-        as "mq2008-table". All characters but letters and digits become "-".
+        The suggested file is called after the datasets of the ticked
+        runs, such as "mq2008-table". All characters but letters and
+        digits become "-".
         """
         names = [run.data_name for run in self._scope.finished().values()]
         file_names = dict.fromkeys(
@@ -558,7 +563,8 @@ class TableController(QObject):
 def table_of(request: ReportRequest, query: TableQuery) -> ResultTable:
     """Compute the table of the runs of a request; ``query`` names its measures, columns and tests.
 
-    It is called on the worker, because reading data and testing can take seconds.
+    The function is called on the worker, because reading data and
+    testing can take seconds.
     """
     from rankstudio.engine.analysis.result_table.builder import result_table, table_runs  # noqa: PLC0415 - on the worker only
 

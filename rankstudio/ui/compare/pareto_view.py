@@ -44,7 +44,8 @@ _WIDTH_OF_TWO_COLUMNS = 860
 class ParetoRow:
     """A model as a row of the table: its position among all models, its run, and a remark.
 
-    `key`, `title` and `plan` are the number, the title and the plan of the run.
+    `key`, `title` and `plan` are the number, the title and the plan of
+    the run.
     """
 
     position: int
@@ -63,8 +64,9 @@ class ParetoView(View):
     Attributes
     ----------
     picked : Signal(int, object, int)
-        The model that the user clicked: the run's number, the model's values on
-        the axes of the run's plan, and its step on the path.
+        The model that the user clicked: the run's number, the model's
+        values of the parameters of which the plan tries several, and its
+        number of features or round.
     confirmed : Signal()
         The user chooses the model that was clicked last.
     """
@@ -120,7 +122,8 @@ class ParetoView(View):
     def offer(self, costs: RunCosts | None) -> Literal["size", "cost"]:
         """Offer the cost as the x axis if features have a cost.
 
-        Return the chosen x axis.
+        ``costs`` is None if no feature has a cost. Return the chosen x
+        axis.
         """
         self.by.setVisible(costs is not None)
         return "cost" if costs is not None and self.by.value() == "cost" else "size"
@@ -192,8 +195,9 @@ class ParetoView(View):
     def _show_axes(self, front: ParetoFront | None, name: str) -> None:
         """Show the axes and columns of a measure, by size or cost.
 
-        Sizes are on a logarithmic scale, unless a model has no feature (or less
-        than one, as the mean over folds).
+        ``front`` has the models, and ``name`` is that of the measure.
+        Sizes are on a logarithmic scale, unless a model has no feature
+        (or less than one, as the mean over folds).
         """
         self.plot.placeholder = _EMPTY_TEXT
         x_key = front.by if front is not None else "size"
@@ -217,8 +221,8 @@ class ParetoView(View):
     def mark(self, key: int | None, choice: Choice, inspection: Choice | None) -> None:
         """Mark the chosen and the inspected model of a run, if these are shown.
 
-        ``key`` is the number of the run. Without an inspection, the chosen
-        model is the inspected one. This emits no signal.
+        ``key`` is the number of the run. Without an inspection, the
+        chosen model is the inspected one. This emits no signal.
         """
         # The table highlights the inspected model, else the chosen one; the
         # plot marks both, if they differ.
@@ -281,8 +285,9 @@ def _front_rows(
 ) -> list[ParetoRow]:
     """Return a row for every model of a front, with its run.
 
-    ``runs`` has the number, title and plan of each run, by the position that a
-    model has as its ``run``. The best and the suggested model have a remark.
+    ``runs`` has the number, title and plan of each run, by the position
+    that a model has as its ``run``. The best and the suggested model
+    have a remark.
     """
     # A model that is both is called the best: the later entry wins.
     notes = {front.suggested: tr(_rule_name(front)), front.best: tr("best")}
@@ -321,10 +326,11 @@ def _size_sentence(
 ) -> str:
     """Return a sentence on the suggested model, the smallest that is good enough, and on the rule.
 
-    Good enough is a model that paired tests do not find significantly worse
-    than the best one; without tests, one within a standard error of it.
-    ``name`` is that of the measure, ``titles`` has those of the runs, and
-    ``over_folds`` tells that the tests pair folds, not queries.
+    Good enough is a model that paired tests do not find significantly
+    worse than the best one; without tests, one within a standard error
+    of it. ``name`` is that of the measure, ``titles`` has those of the
+    runs, and ``over_folds`` tells that the tests pair folds, not
+    queries.
     """
     best = front.models[front.best]
     suggested = front.models[front.suggested]
@@ -387,9 +393,9 @@ def _cost_text(front: ParetoFront, model: ParetoModel) -> str:
 def _cost_sentence(front: ParetoFront, name: str) -> str:
     """Return a sentence on the suggested model, the cheapest that is good enough.
 
-    Good enough is a model that paired tests do not find significantly worse
-    than the best one; without tests, one within a standard error of it.
-    ``name`` is that of the measure.
+    Good enough is a model that paired tests do not find significantly
+    worse than the best one; without tests, one within a standard error
+    of it. ``name`` is that of the measure.
     """
     best = front.models[front.best]
     suggested = front.models[front.suggested]
@@ -452,7 +458,8 @@ _X_LABELS = {
 def _front_columns(name: str, by: str) -> tuple[Column, ...]:
     """Return the columns of the table of models, for a measure.
 
-    ``by`` is "size", "cost" or "milliseconds"; for the last two, a column has the cost.
+    ``name`` is that of the measure. ``by`` is "size", "cost" or
+    "milliseconds"; for "cost" and "milliseconds", a column has the cost.
     """
     cost_columns = {"cost": [_COST_COLUMN], "milliseconds": [_MILLISECONDS_COLUMN]}.get(
         by, []

@@ -40,7 +40,8 @@ class Pipeline:
     state : RunState or None
         State of the run.
     seconds : float
-        Duration of the run if it is finished, and else an estimate of the duration.
+        Duration of the run if it is finished, and else an estimate of
+        the duration.
     guessed : bool
         Whether the estimate is not based on finished runs.
     folds_done, n_folds : int
@@ -88,8 +89,8 @@ class Pipelines:
     def listed(self, file: str) -> list[Plan]:
         """Return the plans of a file, or without a file those of comparable finished runs and the form's.
 
-        ``file`` is a path, or "" for none. The form is the Select page, with
-        the plan of the session.
+        ``file`` is a path, or "" for none. The form is the Select page,
+        with the plan of the session.
         """
         if file:
             # The user chooses data for these plans in the dialog.
@@ -123,14 +124,16 @@ class Pipelines:
         """Return the plan of a method and a ranker, with the form's protocol, k, pins and bans.
 
         ``selector`` is the key of the method, and ``ranker`` that of the
-        ranker. The form is the Select page, with the plan of the session. All
-        its parameters are taken over if it has the same method, and those of
-        its ranker if it has the same pair of method and ranker.
+        ranker. The form is the Select page, with the plan of the
+        session. All its parameters are taken over if it has the same
+        method, and those of its ranker if it has the same pair of method
+        and ranker.
 
         Raises
         ------
         PlanError, ParameterError
-            If the method, the ranker and the form's settings do not fit together.
+            If the method, the ranker and the form's settings do not fit
+            together.
         """
         # A method that selects nothing is a ranker itself, so it has no other
         # one. All methods share the limit of the number of features (k), and
@@ -160,8 +163,8 @@ class Pipelines:
     def left_out(self, plans: Sequence[Plan]) -> str:
         """Return a note that some of the plans ignore the features that the form pins or bans.
 
-        The form is the Select page. A method without a parameter for these
-        features ignores them. Return "" if all methods have one.
+        The form is the Select page. A method without a parameter for
+        these features ignores them. Return "" if all methods have one.
         """
         form = self._session.plan
         feature_parameters = (
@@ -179,17 +182,18 @@ class Pipelines:
     ) -> list[Pipeline]:
         """Return every pipeline on every dataset.
 
-        A method that learns nothing, as it ranks by scores computed elsewhere,
-        is returned on the dataset of these scores only.
+        A method that learns nothing, as it ranks by scores computed
+        elsewhere, is returned on the dataset of these scores only.
 
         Parameters
         ----------
         plans : sequence of Plan
+            A plan for each pipeline, on any data.
         data : sequence of str
             Paths of the datasets, or "sample".
         labels : sequence of str
-            Label columns of the open data: each pipeline on these data is
-            returned with each label.
+            Label columns of the open data: each pipeline on these data
+            is returned with each label.
         """
         # The plan of the form is that of the open data. Other data have their
         # own label, "".
@@ -212,7 +216,8 @@ class Pipelines:
     def _with_label(self, plan: Plan, label: str) -> Plan:
         """Return a plan on the open data with a judge's label.
 
-        Return the plan as it is for the label "".
+        ``label`` is the column of the judge's labels. For the label "",
+        the plan is returned as it is.
         """
         form = self._session.plan
         if not label:
@@ -229,8 +234,9 @@ class Pipelines:
     def work(self, plans: Sequence[Plan]) -> Workload:
         """Return the amount of work of plans: runs, fits and seconds, estimated from the finished runs.
 
-        The estimate is scaled by the size of the open data if the documents are
-        open. Data that are not open are assumed to have five folds.
+        The estimate is scaled by the size of the open data if the
+        documents are open. Data that are not open are assumed to have
+        five folds.
         """
         dataset = self._session.dataset
         form_data = self._session.plan.data
@@ -249,10 +255,10 @@ class Pipelines:
         )
 
     def _row(self, plan: Plan, position: int) -> Pipeline:
-        """Return a plan with its run, and the measured or estimated duration.
+        """Return the pipeline of a plan, with the plan's run and the measured or estimated duration.
 
-        ``position`` is that of the pipeline in the list. Of an interrupted run,
-        only the time of the rest is estimated.
+        ``position`` is that of the pipeline in the list. Of an
+        interrupted run, only the time of the rest is estimated.
         """
         record = self._run_of(plan)
         if record is not None and record.result is not None:
@@ -310,7 +316,7 @@ class Pipelines:
     def _fits(self, record: RunRecord) -> bool:
         """Return whether a run is finished and comparable with a run of the session's plan.
 
-        It has the same data, folds and measure then.
+        Comparable runs have the same data, folds and measure.
         """
         form = self._session.plan
         plan = record.plan
@@ -327,8 +333,8 @@ class Pipelines:
     def _is_run_of(self, record: RunRecord, plan: Plan) -> bool:
         """Return whether a run computes what a plan asks for.
 
-        Reported measures may differ, as a run can be measured again; so may the
-        path of the data, if both paths lead to the open data.
+        Reported measures may differ, as a run can be measured again; so
+        may the path of the data, if both paths lead to the open data.
         """
         reported = {
             "measures": plan.measures,
@@ -353,7 +359,8 @@ class Pipelines:
     def _at(self, plan: Plan, source: str) -> Plan:
         """Return a plan on the data of a path, without settings that refer to features, folds or labels.
 
-        A plan that is on these data already is returned as it is.
+        ``source`` is the path. A plan that is on these data already is
+        returned as it is.
         """
         if plan.data == source:
             return plan
@@ -399,10 +406,10 @@ class Pipelines:
 def usual(plan: Plan, dataset: FoldedDataset | None) -> Plan:
     """Return a plan with the convention of a dataset, and a selection of models that it allows.
 
-    Models are selected on validation data, or on left-out training data if the
-    plan says so. Without either, the method's own criterion selects them. The
-    convention tells how measures are computed. Without a dataset (None), the
-    plan is returned as it is.
+    Models are selected on validation data, or on left-out training data
+    if the plan says so. Without either, the method's own criterion
+    selects them. The convention tells how measures are computed. Without
+    a dataset (None), the plan is returned as it is.
     """
     if dataset is None:
         return plan

@@ -31,12 +31,14 @@ _SETTLED_MILLISECONDS = 400
 class RunChanges(Controller):
     """Stores edits in the table of runs and choices of models in the study, and removes runs.
 
-    A removed run leaves the list. The study keeps its results, and marks it as removed.
+    A removed run leaves the list. The study keeps its results, and marks
+    it as removed.
 
     Parameters
     ----------
     models : Models
     panel : RunsPanel
+        The table of runs, in which the user edits.
     parent : QWidget
         Widget over which the question before a removal opens.
     """
@@ -70,7 +72,8 @@ class RunChanges(Controller):
     def ask_removals(self, records: tuple[RunRecord, ...]) -> None:
         """Remove runs, with one message that undoes all removals.
 
-        Ask before a run is stopped for that.
+        If a run is still at work, the user is asked first, as the
+        removal stops it.
         """
         n_removed = len([record for record in records if self.ask_removal(record)])
         if n_removed > 1:
@@ -102,7 +105,8 @@ class RunChanges(Controller):
     def _say_removed(self, text: str, n_runs: int) -> None:
         """Report that runs are removed, with a button that restores all of these runs.
 
-        ``n_runs`` is their number: each removal is one step of the undo stack.
+        ``text`` is the message. ``n_runs`` is the number of removed
+        runs: each removal is one step of the undo stack.
         """
         self._withdraw()
         self._removal_text = text
@@ -113,8 +117,8 @@ class RunChanges(Controller):
     def _write(self, key: int, description: str, text: str) -> None:
         """Take over a text that the user wrote into a cell.
 
-        ``description`` is the key of the column: "tags", "note" or "method".
-        ``key`` is the number of the run.
+        ``description`` is the key of the column: "tags", "note" or
+        "method". ``key`` is the number of the run.
         """
         record = self._runs.record(key)
         text = " ".join(text.split())  # single spaces
@@ -151,7 +155,7 @@ class RunChanges(Controller):
     def _is_refused(self, record: RunRecord, reason: str) -> bool:
         """Return whether the study is read-only and contains the run.
 
-        Report the reason if so.
+        If so, report ``reason`` to the user.
         """
         study = self._models.study_store.study
         if study is None or not study.read_only or record.stored is None:
@@ -240,9 +244,9 @@ _CHANGE_NAMES = {
 class _Relabelling(LastingChange):
     """A change of a run's name, note or tags.
 
-    ``before`` is the label before the change if the change is already done: the
-    command then repeats an earlier one after other data were opened, and its
-    first ``redo`` does nothing.
+    ``before`` is the label before the change if the change is already
+    done: the command then repeats an earlier one after other data were
+    opened, and its first ``redo`` does nothing.
     """
 
     def __init__(
@@ -270,9 +274,10 @@ class _Relabelling(LastingChange):
         self._is_done = before is not None
 
     def again(self) -> _Relabelling:
-        """Return the same change as a new command, which is already done.
+        """Return the same change of a run's label as a new command, which is already done.
 
-        Pushed on the undo stack, it changes nothing until it is undone.
+        When the new command is pushed on the undo stack, nothing changes
+        until the user undoes it.
         """
         return _Relabelling(
             self._relabel,
@@ -292,7 +297,7 @@ class _Relabelling(LastingChange):
 
 
 class _Removal(LastingChange):
-    """The removal of a run.
+    """The command of the undo stack that removes a run from the list.
 
     ``was_shown`` tells whether the run is shown again after undo.
     """

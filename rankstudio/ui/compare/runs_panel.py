@@ -73,17 +73,18 @@ class RunRow:
     Attributes
     ----------
     key : int
-        Number of the run, which also decides its color and marker in plots that
-        compare runs.
+        Number of the run, which also decides its color and marker in
+        plots that compare runs.
     plan : Plan
     data : str
-        "MQ2008 · 5 folds".
+        Name and extent of the data: "MQ2008 · 5 folds".
     state : str
         Value of a `RunState`.
     progress : float
         Share of the work that is done, from 0 to 1.
     seconds_left : float or None
-        Estimated time until the run is finished; None where it is not known.
+        Estimated time until the run is finished; None where it is not
+        known.
     message : str
         Reason why the run failed, or another remark on its state.
     can_go_on : bool
@@ -93,7 +94,8 @@ class RunRow:
     summary : MeasureSummary
         Measures of the finished folds.
     measured_by : str
-        Key of the convention that the summary follows; "" for the plan's.
+        Key of the convention that the summary follows; "" for the
+        plan's.
     n_folds, folds_done : int
         Number of folds of the run, and of its finished folds.
     seconds : float
@@ -101,9 +103,11 @@ class RunRow:
     note : str
         Warning on the results of the run; "" for none.
     by_hand : str
-        Model of the run that the user chose: "λ = 2³ · k = 10"; "" for none.
+        Model of the run that the user chose: "λ = 2³ · k = 10"; "" for
+        none.
     is_measured : bool
-        Whether the summary is up to date: False while the run has to be measured again.
+        Whether the summary is up to date: False while the run has to be
+        measured again.
     """
 
     key: int
@@ -140,7 +144,9 @@ class RunRow:
     def mean(self, name: str) -> float | None:
         """Return the mean of a measure.
 
-        Return None for a run that is not finished or not measured.
+        The mean is that over the folds, and ``name`` is that of the
+        measure. Return None for a run that is not finished or not
+        measured.
         """
         return self.summary.means.get(name) if self.has_numbers else None
 
@@ -172,7 +178,8 @@ class RunRow:
 def run_row(record: RunRecord, measured: MeasuredRun, choice: Choice) -> RunRow:
     """Return the row of a run with its current state and measures, and the model chosen by hand.
 
-    ``measured`` has the results by the measures and the convention in use.
+    ``measured`` has the results by the measures and the convention in
+    use.
     """
     folds = tuple(measured.folds.values())
     # A row has what is shown of a run, as numbers and texts.
@@ -201,8 +208,9 @@ def _run_notes(
 ) -> Iterator[str]:
     """Yield warnings on the results of a run, as sentences.
 
-    They are the notes of the method, notes on folds, and one on queries with
-    fewer documents than the cut-off of a measure.
+    The warnings are the notes of the method, notes on ``folds``, the
+    finished folds of the run, and one on queries with fewer documents
+    than the cut-off of a measure of ``plan``.
     """
     yield from (note.what for note in (*record.notes, *fold_notes(plan, folds)))
     short = short_query_note(record.dataset.query_sizes, plan.convention, plan.measures)
@@ -213,7 +221,8 @@ def _run_notes(
 def _hand_choice_text(plan: Plan, choice: Choice) -> str:
     """Return the parameter values and the size of a chosen model as a text.
 
-    Values that do not fit the plan are left out. The text is "" if nothing is chosen.
+    Values that do not fit the plan are left out. The text is "" if
+    nothing is chosen.
     """
     values_text = ""
     if choice.values is not None and len(choice.values) == len(plan.axes):
@@ -230,7 +239,8 @@ def _best_means(
 ) -> dict[tuple[int, str], float]:
     """Return the best mean within the group for each run of a ranked group, by run and measure.
 
-    A run whose own mean equals this one is the best of its group.
+    ``rows`` has the runs by number. A run whose own mean equals the best
+    mean is the best of its group.
     """
     best_means: dict[tuple[int, str], float] = {}
     for group in groups:
@@ -253,8 +263,9 @@ def _best_means(
 class RunsPanel(Panel):
     """The table of all runs of the study, in groups of comparable runs.
 
-    The user selects, ticks, names, filters, hides, stops, resumes and removes
-    runs here. The panel only emits signals; it does not change runs.
+    The user selects, ticks, names, filters, hides, stops, resumes and
+    removes runs here. The panel only emits signals; it does not change
+    runs.
 
     Attributes
     ----------
@@ -263,11 +274,11 @@ class RunsPanel(Panel):
     ticked : Signal(int)
         Number of the run whose tick the user wants to change.
     removed : Signal(object)
-        Numbers of the runs to remove: the highlighted ones after Delete, or the
-        one of a context menu.
+        Numbers of the runs to remove: the highlighted ones after Delete,
+        or the one of a context menu.
     written : Signal(int, str, str)
-        Number of a run, the column that the user wrote into ("method" for the
-        name, "note" or "tags"), and the text.
+        Number of a run, the column that the user wrote into ("method"
+        for the name, "note" or "tags"), and the text.
     hiddenAsked : Signal(int)
         Number of the run to hide, or to show again.
     referenceAsked : Signal(int)
@@ -279,7 +290,8 @@ class RunsPanel(Panel):
     goOnRequested : Signal(int)
         Number of the run to resume.
     everyFoldAsked : Signal(object)
-        Numbers of the runs on some folds to run on all folds (tuple of int).
+        Numbers of the runs on some folds to run on all folds (tuple of
+        int).
     """
 
     selected = Signal(int)
@@ -399,16 +411,18 @@ class RunsPanel(Panel):
     ) -> None:
         """List runs in their groups; emits no signal.
 
-        Without groups, every run counts as measured; with groups, only their
-        measured runs.
+        Without groups, every run counts as measured; with groups, only
+        their measured runs.
 
         Parameters
         ----------
         rows : iterable of RunRow
+            The runs as rows of the table.
         groups : sequence of RunGroup
+            The groups of comparable runs, in their order in the table.
         sealed : Mapping of int to str, optional
-            Name of the dataset of each run whose test part is sealed, by the
-            run's number.
+            Name of the dataset of each run whose test part is sealed, by
+            the run's number.
         """
         self._sealed = sealed or {}
         self._groups = tuple(groups)
@@ -427,9 +441,9 @@ class RunsPanel(Panel):
     def show_tests(self, compared: Sequence[ComparedRun], name: str) -> None:
         """Show the paired tests of runs by a measure.
 
-        The measure's column comes first. If it is another measure than before,
-        the table is scrolled to the column, which is shown even if the user has
-        hidden it.
+        ``name`` is that of the measure, whose column comes first. If it
+        is another measure than before, the table is scrolled to the
+        column, which is shown even if the user has hidden it.
         """
         if name != self._measure:
             self._column_choices.pop(name, None)
@@ -449,7 +463,8 @@ class RunsPanel(Panel):
     def comparison_of(self, key: int) -> ComparedRun | None:
         """Return the comparison of a run with the reference of its group.
 
-        Return None without one.
+        ``key`` is the number of the run. Return None for a run without a
+        comparison.
         """
         return self._compared.get(key)
 
@@ -463,7 +478,8 @@ class RunsPanel(Panel):
     def mark(self, key: int | None) -> None:
         """Mark a run as shown, by its number, and scroll to a newly marked run; emits no signal.
 
-        None marks no run. The folded group of a newly marked run is unfolded.
+        ``key`` is the number; None marks no run. The folded group of a
+        newly marked run is unfolded.
         """
         is_new = key != self._marked_key
         self._marked_key = key
@@ -474,7 +490,7 @@ class RunsPanel(Panel):
 
     @Slot(int)
     def reveal(self, key: int) -> None:
-        """Scroll to a run as soon as it is listed.
+        """Scroll to a run, by its number ``key``, as soon as the run is listed.
 
         The highlighted run stays highlighted.
         """
@@ -527,9 +543,9 @@ class RunsPanel(Panel):
     def _rows_with_headings(self, rows: Sequence[RunRow]) -> list[RunRow | Heading]:
         """Return the rows below the headings of their groups.
 
-        Rows without a group come first. Of a folded group, only the heading is
-        listed, and of a group without rows (which the filter may leave out) not
-        even that.
+        Rows without a group come first. Of a folded group, only the
+        heading is listed, and of a group without rows (which the filter
+        may leave out) not even that.
         """
         grouped_keys = {key for group in self._groups for key in group.keys}
         all_rows: list[RunRow | Heading] = [
@@ -546,8 +562,8 @@ class RunsPanel(Panel):
     def _by_mean(self, group: RunGroup, members: Sequence[RunRow]) -> list[RunRow]:
         """Return the rows of a group in the order of the list.
 
-        In a ranked group, the runs with the best means of the current measure
-        come first, unless the user groups runs by method.
+        In a ranked group, the runs with the best means of the current
+        measure come first, unless the user groups runs by method.
         """
         if not group.is_ranked or self._groups_by_method:
             return list(members)
@@ -611,8 +627,8 @@ class RunsPanel(Panel):
         """Return the sentence on a group, and the name of the reference in the sentence or "".
 
         The sentence says why the runs are not ranked, or how many are
-        significantly better than the reference. It is "" if there is nothing to
-        say.
+        significantly better than the reference. The sentence is "" if
+        there is nothing to say.
         """
         # Runs that are done without measures are being measured at this time.
         all_are_done = all(
@@ -655,7 +671,8 @@ class RunsPanel(Panel):
     def _scale_of(self, group: RunGroup) -> dict[int, Scale]:
         """Return the common scale of the differences of a group, for each of its runs.
 
-        Return {} without tests.
+        The result has the range of the differences by the number of the
+        run; it is {} without tests.
         """
         # `paired_test` is the paired test of a run, or None.
         tests = [
@@ -677,11 +694,11 @@ class RunsPanel(Panel):
     def _key_of_columns(self, rows: Sequence[RunRow]) -> tuple[Any, ...]:
         """Return the properties that determine the columns, in the order in which `_columns` unpacks them.
 
-        They are: the names of the measures, the shown one first; the measure
-        that chose models, if its deviation is known; whether plans differ in
-        settings; whether there are tests; the columns that the user shows or
-        hides; those of the columns "note" and "tags" with content; and whether
-        a model was chosen by hand.
+        The properties are: the names of the measures, the shown one
+        first; the measure that chose models, if its deviation is known;
+        whether plans differ in settings; whether there are tests; the
+        columns that the user shows or hides; which of the columns "note"
+        and "tags" have content; and whether a model was chosen by hand.
         """
         measures = list(
             dict.fromkeys(name for row in rows for name in row.summary.means)
@@ -715,7 +732,8 @@ class RunsPanel(Panel):
     def _set_columns(self, key: tuple[Any, ...]) -> None:
         """Show other columns if ``key``, the properties that determine the columns, has changed.
 
-        The column of the first measure and those before it do not scroll sideways.
+        The column of the first measure and those before it do not scroll
+        sideways.
         """
         if key != self._columns_key:
             self._columns_key = key  # which `_columns` reads
@@ -766,7 +784,8 @@ class RunsPanel(Panel):
     def _columns(self) -> list[Column]:
         """Return all columns, beginning with those that a small window has to show.
 
-        Columns without content, such as tests before there are any, are left out.
+        Columns without content, such as tests before there are any, are
+        left out.
         """
         # The properties that determine the columns; `_` are the columns that
         # the user shows or hides, which the caller considers.
@@ -824,7 +843,8 @@ class RunsPanel(Panel):
     def _actions(self, row: RunRow) -> list[RowAction]:
         """Return the actions of the context menu for a run.
 
-        Stop, resume and compare are offered only in states in which they are possible.
+        Stop, resume and compare are offered only in states in which they
+        are possible.
         """
         editable_columns = (
             ("method", tr("Rename")),
@@ -940,7 +960,7 @@ class RunsPanel(Panel):
 def _link_to_every_fold(group: RunGroup) -> tuple[str, str]:
     """Return the text and the tooltip of the link that runs a group's plans on all folds.
 
-    Both are "" for no link.
+    A group whose runs are on all folds needs no link: then both are "".
     """
     # `partial` are the runs on some folds whose plan has no run on all folds.
     if not group.partial:
@@ -960,8 +980,9 @@ def _link_to_every_fold(group: RunGroup) -> tuple[str, str]:
 def first_columns(is_ticked: Callable[[RunRow], bool]) -> list[Column]:
     """Return the columns that identify a run: tick, dot, number and name.
 
-    The dot has the run's color in plots. A run with a note on its results has a
-    mark after its name.
+    ``is_ticked`` returns whether a run is ticked. The dot has the run's
+    color in plots. A run with a note on its results has a mark after its
+    name.
     """
     tick = tick_column(is_ticked, tr("Tick the runs to compare (Space)"))
     number = Column(
@@ -1021,7 +1042,8 @@ def label_columns(keys: Collection[str]) -> list[Column]:
 def settings_column(differences: Callable[[RunRow], str | None]) -> Column:
     """Return the column of the parameters in which runs of a method differ.
 
-    ``differences`` returns the text of a row's cell, or None for an empty cell.
+    ``differences`` returns the text of a row's cell, or None for an
+    empty cell.
     """
     tooltip = tr("Only parameters in which the runs of a method differ")
     return Column(
@@ -1042,8 +1064,9 @@ def measure_column(
 ) -> Column:
     """Return the column of a measure's mean over the folds.
 
-    It is bold where ``is_best`` holds for a row and the measure's name, and
-    muted unless ``is_ranked`` holds for the row.
+    ``name`` is that of the measure. The mean is bold where ``is_best``
+    holds for a row and the measure's name, and muted unless
+    ``is_ranked`` holds for the row.
     """
     return Column(
         name,
@@ -1059,7 +1082,9 @@ def measure_column(
 
 
 def chosen_on_column(name: str) -> Column:
-    """Return the column of the mean of a measure on the part of the data that selected the models.
+    """Return the column of a measure's mean on the part of the data that selected the models.
+
+    ``name`` is that of the measure. A cell has the mean over the folds.
 
     Cells of runs that are not finished are empty.
     """
@@ -1090,9 +1115,9 @@ _PART_NAMES = {
 def spread_columns(chooser: str, name: str) -> list[Column]:
     """Return the columns of the deviation over the folds and of the gain over the best single feature.
 
-    The deviation is that of the measure `chooser`, which chose the models (no
-    column for ""); the gain is that of the measure `name`. Cells of runs that
-    are not finished are empty.
+    The deviation is that of the measure `chooser`, which chose the
+    models (no column for ""); the gain is that of the measure `name`.
+    Cells of runs that are not finished are empty.
     """
     deviation = Column(
         "deviation",
@@ -1203,9 +1228,9 @@ _STATE_NAMES = {
 def _status_text(row: RunRow) -> ProgressCell | str:
     """Return the content of the status cell: a progress bar while the run works, else a text.
 
-    The text in the bar counts the folds, or for a single fold tells the time
-    that is left. The message of an interrupted run begins with how much of it
-    is done.
+    The text in the bar counts the folds, or for a single fold tells the
+    time that is left. The message of an interrupted run begins with how
+    much of it is done.
     """
     folds = ""
     if row.n_folds > 1:
@@ -1261,10 +1286,10 @@ STATUS = Column(
 
 
 def ordered(rows: Sequence[RunRow], text: str, by_method: bool) -> list[RunRow]:
-    """Return the rows that contain all words of a text, in upper or lower case.
+    """Return the rows that contain all words of the filter's text, in upper or lower case.
 
-    `by_method` puts the rows of each method together; the methods are then in
-    the order of their first rows.
+    `by_method` puts the rows of each method together; the methods are
+    then in the order of their first rows.
     """
     words = text.casefold().split()
     # `searched` is the text of a row in which the filter searches, in lower case.

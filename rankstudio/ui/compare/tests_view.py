@@ -38,8 +38,8 @@ _SPARE_COLUMNS = (
 class TestsView(View):
     """A table of paired tests: the difference of each run to a reference, its interval and its p-values.
 
-    A choice in the header, a double click or the context menu of a row choose
-    the reference.
+    A choice in the header, a double click or the context menu of a row
+    choose the reference.
 
     Attributes
     ----------
@@ -80,8 +80,8 @@ class TestsView(View):
     ) -> None:
         """Show the tests of runs by the measure called ``name``.
 
-        The first row is the reference, and `plan` is its plan; None without
-        rows.
+        The first row is the reference, and `plan` is its plan; None
+        without rows.
         """
         if name != self._measure:
             self._measure = name
@@ -102,7 +102,8 @@ class TestsView(View):
     def set_runs(self, runs: Mapping[int, str], reference: int | None) -> None:
         """Offer runs as the reference, by their numbers and titles, and select one.
 
-        None selects the best run.
+        ``reference`` is the number of the selected run; None selects the
+        entry for the best run.
         """
         numbered_titles = tuple(runs.items())
         if numbered_titles != self._runs:
@@ -128,8 +129,8 @@ class TestsView(View):
     def _caption_for(self, rows: Sequence[ComparedRun], plan: Plan | None) -> str:
         """Return the caption of the tests: the measure, the reference, and how many tests are missing.
 
-        The first row is the reference, and ``plan`` its plan. A waiting row has
-        no test (``paired_test``) yet.
+        The first row is the reference, and ``plan`` its plan. A waiting
+        row has no test (``paired_test``) yet.
         """
         tests = [row.paired_test for row in rows if row.paired_test is not None]
         n_waiting = sum(row.role == "waiting" for row in rows)
@@ -202,9 +203,10 @@ def _result_column(
 ) -> Column:
     """Return a column with one number of the tests, the attribute `key` of a `PairedComparison`.
 
-    A run without a test (``paired_test``), such as the reference, has an empty cell.
-    ``text`` formats the number; ``bold`` returns whether the number of a row is
-    bold; ``full`` is a longer title for exported files.
+    A run without a test (``paired_test``), such as the reference, has an
+    empty cell. ``text`` formats the number; ``bold`` returns whether the
+    number of a row is bold; ``full`` is a longer title for exported
+    files. Title, tooltip and width (in pixels) are those of the column.
     """
     return Column(
         key,
@@ -228,8 +230,9 @@ def _corrected_p_column(
     """Return a column of p-values after Holm's correction, with the uncorrected p-values as hints.
 
     `key` and `raw_key` are the attributes with the corrected and the
-    uncorrected values. `decides` tells whether the p-values of this column
-    decide on significance, and are bold if significant.
+    uncorrected values. `decides` tells whether the p-values of this
+    column decide on significance, and are bold if significant. Title and
+    tooltip are those of the column's header.
     """
 
     def hint(row: ComparedRun) -> str:

@@ -32,7 +32,8 @@ RUN_DOT = Column("dot", "", kind="dot", value=lambda row: Dot(row.key - 1), widt
 class View(QWidget):
     """Base of the views of the Results panel.
 
-    A view has its own caption and tools in the panel's header.
+    A view is one way to show the results of runs, such as a table of
+    folds. It has its own caption and tools in the panel's header.
 
     Parameters
     ----------
@@ -45,8 +46,10 @@ class View(QWidget):
     tools : tuple of QWidget
         Widgets in the panel's header while the view is shown.
     body : QVBoxLayout
+        Layout of the contents of the view.
     hint : Notice
-        Note on what the view could show if the data had other parts.
+        Note on what the view could show if the data had other parts,
+        such as a validation part.
     """
 
     captioned = Signal()
@@ -71,8 +74,8 @@ class View(QWidget):
     ) -> Segmented:
         """Add a choice to the panel's header, and return it.
 
-        ``options`` are pairs of value and label. ``name`` is the name for
-        screen readers, and ``object_name`` that of the widget.
+        ``options`` are pairs of value and label. ``name`` is the name
+        for screen readers, and ``object_name`` that of the widget.
         """
         choice = named(Segmented(options, name), object_name, tip=tooltip)
         self.tools = (*self.tools, choice)
@@ -96,8 +99,8 @@ class View(QWidget):
         placeholder : str
             Text of the table while it has no rows.
         identity : callable
-            Returns the identity of a row, by which the row is recognized after its
-            contents have changed.
+            Returns the identity of a row, by which the row is recognized
+            after its contents have changed.
         accessible_name : str
             Name of the table for a screen reader.
         """
@@ -124,7 +127,7 @@ class View(QWidget):
 
 
 class ContributedView(View):
-    """Base of a plug-in's view of the shown run.
+    """Base of a plug-in's view of the shown run, in the panel of results.
 
     The view is a part of its tab while it suits the run.
     """
@@ -138,7 +141,8 @@ class ContributedView(View):
     ) -> Computation | None:
         """Show the contents for the shown run at once and return None, or return their computation.
 
-        ``measure`` is the name of the measure in use.
+        ``record`` is the shown run, None without one, and ``measure`` is
+        the name of the measure in use.
         """
         raise NotImplementedError
 
@@ -150,11 +154,14 @@ class ComparedRuns:
     Attributes
     ----------
     runs : Mapping of int to RunResult
-        The runs by number, as they are measured now; without sealed test parts.
+        The runs by number, as they are measured now; without sealed test
+        parts.
     titles : Mapping of int to str
+        The titles of the runs, by number.
     reference : int or None
         Number of the reference run; None if the group is not ranked.
     measure : str
+        Name of the measure by which the runs are compared.
     """
 
     runs: Mapping[int, RunResult]
@@ -164,9 +171,10 @@ class ComparedRuns:
 
 
 class ContributedComparison(View):
-    """Base of a plug-in's view of the ticked runs of the shown group.
+    """Base of a plug-in's view of the ticked runs, in the panel of results.
 
-    The view is a part of its tab while it suits these runs.
+    The runs are those of the shown group of comparable runs. The view is
+    a part of its tab while it suits these runs.
 
     Attributes
     ----------

@@ -27,8 +27,10 @@ class ContributedColumn(QObject):
     Parameters
     ----------
     entry : FeatureColumn
+        The column, as the plug-in describes it.
     session : Session
     worker : Worker
+        Computes the numbers on its thread.
     fail : callable
         Called with an error message if the computation fails.
     panel : QWidget
@@ -65,7 +67,7 @@ class ContributedColumn(QObject):
     def values(self) -> Mapping[int, FeatureValue]:
         """Return the values for the shown fold by the ids of the features.
 
-        Return {} until they are computed.
+        Return {} until the values are computed.
         """
         return self._values if self._values_key == self._key() else {}
 
@@ -80,8 +82,9 @@ class ContributedColumn(QObject):
     def _key(self) -> Key | None:
         """Return the key of the values: dataset, number of the shown fold, and convention.
 
-        The values are computed anew when it has changed. Return None if they
-        cannot be computed on the shown fold, or if all folds are shown.
+        The values are computed anew when the key has changed. Return
+        None if the values cannot be computed on the shown fold, or if
+        all folds are shown.
         """
         fold = self._session.shown_fold
         if fold is None or not self._session.has_documents:
@@ -154,8 +157,8 @@ def _column_values(
     """Return the values of a column by the ids of the features.
 
     ``function`` is the path of the plug-in's function, "module:name", whose
-    module is imported here, on the worker. It is called with the shown fold and
-    the key of the convention of measures.
+    module is imported here, on the worker. The function is called with the
+    shown fold and the key of the convention of measures.
     """
     values: dict[int, FeatureValue] = finish(imported(function)(fold, convention))
     return values

@@ -122,8 +122,8 @@ class DataController(PageController):
     def _show(self) -> None:
         """Show other data, and discard what was computed for the previous ones.
 
-        Reports and summaries stay if only names of features have changed: only
-        then does ``_reports_to_keep`` have reports.
+        Reports on features and summaries of folds stay if only names
+        of features have changed.
         """
         self._reports = self._reports_to_keep
         self._reports_to_keep = {}
@@ -175,9 +175,9 @@ class DataController(PageController):
     def _describe(self) -> Computation | None:
         """Return the computation of the summary of the current fold, or of all folds.
 
-        The summary has counts of documents, queries and labels, and statistics
-        of the features. When it is computed, the inner function `show` gets it.
-        Return None without data.
+        The summary has counts of documents, queries and labels, and
+        statistics of the features. The computation also shows the
+        summary. Return None without data.
         """
         dataset = self._session.dataset
         fold = self._session.fold

@@ -54,10 +54,10 @@ _NAME_FILTER = tr("Names of features (*.csv *.txt *.json);;All files (*)")
 class FeatureNames(Controller):
     """Stores the names, notes, costs and groups that the user gives to features, or reads from files.
 
-    These belong to the contents of the data, and not to a study: they are
-    stored in a table in the folder of the settings, under the checksum of the
-    first data file. Groups and costs are also in the plan of a run, as they
-    were when the run began.
+    Names, notes, costs and groups belong to the contents of the data, and not
+    to a study: they are stored in a table in the folder of the settings, under
+    the checksum of the first data file. Groups and costs are also in the plan
+    of a run, as they were when the run began.
 
     Parameters
     ----------
@@ -107,8 +107,9 @@ class FeatureNames(Controller):
     def _ask(self, title: str, kinds: str, read: Callable[[Path], None]) -> None:
         """Ask the user for a file that goes with the open data, and read it with ``read``.
 
-        The dialog begins in the folder of the data; ``kinds`` is its filter.
-        Without open data nothing happens. ``title`` is that of the dialog.
+        ``title`` is that of the dialog, which begins in the folder of
+        the data. ``kinds`` is the dialog's filter of file names.
+        Without open data nothing happens.
         """
         dataset = self._session.dataset
         name = (
@@ -122,8 +123,8 @@ class FeatureNames(Controller):
     def read(self, path: Path) -> None:
         """Take over the names and groups of features in a file.
 
-        A file that has neither for any feature of the data is refused, with an
-        error.
+        A file at ``path`` that has neither a name nor a group for any feature
+        of the data is refused, with an error.
         """
         dataset = self._session.dataset
         if dataset is None:
@@ -303,10 +304,11 @@ class FeatureNames(Controller):
         self._keep(replace(self._notes, groups=groups))
 
     def _keep(self, notes: FeatureNotes) -> None:
-        """Show other names and notes everywhere, and store them for the open data.
+        """Show other names and notes of features everywhere, and store these for the open data.
 
-        Do nothing if they have not changed. For new names, the dataset is
-        copied, and session and runs use the copy from now on.
+        ``notes`` has all of them. Do nothing if none has changed. For
+        new names, the dataset is copied, and session and runs use the
+        copy from now on.
         """
         dataset = self._session.dataset
         names_differ = notes.names != self._notes.names
@@ -321,8 +323,9 @@ class FeatureNames(Controller):
     def _exchange(self, dataset: FoldedDataset, new: FoldedDataset) -> None:
         """Replace a dataset by one that differs in names or definitions of features only.
 
-        The session and the runs have ``new`` from now on; what was computed of
-        the features stays.
+        The session and the runs use ``new`` in place of ``dataset``
+        from now on. Statistics that were computed of the features
+        stay.
         """
         self._runs.give_dataset(
             [r for r in self._runs.records if r.dataset is dataset], new
@@ -445,8 +448,8 @@ class FeatureGroups(Controller):
     def read(self, path: Path) -> bool:
         """Take over the groups in a file, for features that the data have.
 
-        Return whether there are such groups. A file without groups is no error
-        here, as it may have names.
+        Return whether the file has such groups. A file without groups
+        is no error here, as it may have names of features.
         """
         dataset = self._session.dataset
         if dataset is None:

@@ -22,6 +22,7 @@ class DataPage(DataController):
     Attributes
     ----------
     names : FeatureNames
+        Handles the names, costs and groups.
     """
 
     def __init__(

@@ -48,7 +48,7 @@ _MAX_FOLD_BUTTONS = 6  # more folds are in a combo box
 def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
     """Return facts on how a dataset was read, each with a title and a value: format, columns and joined files.
 
-    Return none for LETOR text: it is the usual format, without choices.
+    Return () for LETOR text: it is the usual format, without choices.
     """
     # `read_as` names the format and the columns or files used; `qid` is the
     # column of query ids, or the file that says which documents belong to which
@@ -97,7 +97,7 @@ def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
 def read_as_sentence(dataset: FoldedDataset) -> str:
     """Return a sentence on how a dataset was read.
 
-    It names the columns, if there are such, and the numbers of features and
+    The sentence names the columns of a table, and the numbers of features and
     queries of the training part of the first fold. `qid` and `label` are the
     columns of query and label, or the files that replace them.
     """
@@ -164,9 +164,10 @@ def fold_facts(
 ) -> tuple[Fact, ...]:
     """Return facts on a fold: its numbers of documents and queries as "train / vali / test", and of features.
 
-    Without documents, a note says that they are not open. The summary, which
-    takes time to compute, adds notes; it is None until then. In a single
-    ranking, a note on that replaces the number of queries.
+    Without documents, a note says that they are not open. The
+    summary, which takes time to compute, adds notes; it is None until
+    it is computed. With ``one_ranking``, all documents are one
+    ranking, and a note on that replaces the number of queries.
     """
     if not fold.train.n_documents:
         return (ABSENT, features_row(fold.train.n_features, summary))
@@ -192,8 +193,9 @@ def all_folds_facts(
 ) -> tuple[Fact, ...]:
     """Return facts on a whole dataset: its folds, and its documents and queries.
 
-    These are counted in the test parts of all folds, which have each document
-    once. The summary with the counts is None until it is computed.
+    Documents and queries are counted in the test parts of all folds, which have
+    each document once. The summary with the counts is None until it is
+    computed.
     """
     rows = [Fact(tr("folds"), str(len(dataset.folds)))]
     if not dataset.folds[0].train.n_documents:
@@ -401,7 +403,7 @@ class DataPanel(Panel):
     def set_opening(self, text: str) -> None:
         """Show a text on documents that are not open, such as that they are being read.
 
-        "" stands for none.
+        "" removes the text.
         """
         if text != self._opening_text:
             self._opening_text = text
@@ -448,7 +450,7 @@ class DataPanel(Panel):
     def show_summary(self, number: int | None, summary: DatasetSummary) -> None:
         """Take over the summary of a fold, or of all folds (None), and show it if the fold is shown.
 
-        ``number`` is that of the fold.
+        ``number`` is that of the fold, None for all folds.
         """
         self._summaries[number] = summary
         if number == self._fold:
@@ -457,7 +459,7 @@ class DataPanel(Panel):
     def summary(self) -> DatasetSummary | None:
         """Return the summary of the shown fold or folds.
 
-        Return None until it is computed.
+        Return None until the summary is computed.
         """
         return self._summaries.get(self._fold)
 

@@ -26,6 +26,7 @@ class ResplitController(Controller):
     runs : Runs
         Runs, whose data are used again if they have the folds that the plan asks for.
     loader : Loader
+        Reads the data.
     """
 
     divided = Signal()
@@ -84,10 +85,10 @@ class ResplitController(Controller):
 
         # By the time the data are read, the plan may be another one.
         def handle(dataset: FoldedDataset) -> None:
-            """Show the data in the session, unless the plan asks for other ones now.
+            """Open the dataset that was read in the session, unless the plan asks for another one now.
 
-            They were read as `plan` said at the request, which is
-            `planned_reading`.
+            The data were read and divided as the plan said when they
+            were requested.
             """
             if (
                 reading(session.plan) == planned_reading

@@ -40,11 +40,12 @@ NOTHING = tr("Open a dataset to see its contents.")
 
 @dataclass(frozen=True, eq=False)
 class DescribedFeature:
-    """A feature as a row of the table, with all that is known about it.
+    """A feature as a row of the table of features, with all that is known about the feature.
 
     Attributes
     ----------
     summary : FeatureSummary
+        Statistics of the feature's values.
     quality : FeatureQuality or None
         None while the quality is computed.
     name : str
@@ -84,7 +85,8 @@ class DescribedFeature:
     def histogram(self) -> HistogramCell | None:
         """Share of each bin among all documents, and among the relevant ones.
 
-        It is None while the documents are counted.
+        The bins divide the range of the feature's values. The result
+        is None while the documents are counted.
         """
         if self.quality is None:
             return None
@@ -95,7 +97,8 @@ class DescribedFeature:
     def values_text(self) -> str:
         """The histogram of the values in words: their range, and the bin with the most documents.
 
-        It is "" until the quality, which has the histogram, is computed.
+        The text is "" until the quality of the feature, which has the
+        histogram, is computed.
         """
         if self.quality is None:
             return ""
@@ -132,7 +135,8 @@ class DescribedFeature:
     def alone(self, measure: str) -> float | None:
         """Return a measure of ranking by the feature alone.
 
-        Return None if it is constant or not measured.
+        ``measure`` is the name of the measure. Return None if the
+        feature is constant or not measured.
         """
         return (
             None
@@ -343,9 +347,9 @@ def _contributed_column(entry: FeatureColumn) -> Column:
 def giving_way(rows: Sequence[DescribedFeature]) -> tuple[str, ...]:
     """Return the keys of the columns that a narrow table hides, the first one first.
 
-    They are hidden until the column of names has the width `NAME_WIDTH`. A
-    column of groups without content is the first, columns of plug-ins are the
-    last.
+    ``rows`` are the features in the table. Columns are hidden until
+    the column of names has the width `NAME_WIDTH`. A column of groups
+    without content is the first, columns of plug-ins are the last.
     """
     empty_columns = () if any(row.group for row in rows) else ("group",)
     return (
@@ -457,6 +461,7 @@ class StatisticsPanel(Panel):
         description : str
             The described documents: "MQ2008, training documents of fold 4".
         summary : DatasetSummary
+            The statistics of the documents.
         part : RankingDataset or None
             The documents for the tab of documents; None for no such tab.
         rows : sequence of DescribedFeature, optional
@@ -585,8 +590,8 @@ def _documents_sentence(summary: DatasetSummary) -> str:
 def _document_columns(data: RankingDataset) -> list[Column]:
     """Return the columns of the table of documents, whose rows are the indices of documents.
 
-    They are relevance, query, the features, and the comment in the file, if it
-    has any.
+    The columns are relevance, query, the features, and the comment if the data
+    file has comments.
     """
 
     def comment(row: int) -> str:
@@ -623,7 +628,8 @@ def _shown_columns(data: RankingDataset) -> Sequence[int]:
 def _feature_column(data: RankingDataset, column: int) -> Column:
     """Return the column of the values of a feature, whose title is the feature's id.
 
-    ``column`` is that of the feature matrix.
+    ``column`` is the index of the feature's column in the matrix of
+    ``data``.
     """
     number = str(data.feature_ids[column])
     return Column(
@@ -675,7 +681,8 @@ class DocumentTable(QTableView):
     def _fill(self) -> None:
         """Fill the table with the documents, unless it already has them.
 
-        They are not read before the table is visible.
+        This is called once the table is visible, so that documents are not read
+        before.
         """
         part = self._part
 

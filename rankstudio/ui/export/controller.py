@@ -68,9 +68,10 @@ class ExportController(Controller):
     def dialog(self) -> ExportDialog:
         """Return the export dialog, with all that can be exported of the chosen model.
 
-        If the user inspects another model, this ends. If the model was chosen
-        by hand, a chip in the dialog says so; its button goes back to the model
-        that the run chose, and the dialog then lists the items of that model.
+        If the user inspects another model than the chosen one, the
+        inspection ends. If the model was chosen by hand, a chip in
+        the dialog says so; its button goes back to the model that the
+        run chose, and the dialog then lists the items of that model.
         """
         self._session.end_inspection()
         folder = self._settings.text("export/folder")
@@ -176,8 +177,9 @@ class ExportController(Controller):
         def write(files: list[FigureFile]) -> None:
             """Write the files once they are drawn, each a pair of path and contents.
 
-            The user is asked before files are replaced. Uses `dialog` and
-            `folder` of the method.
+            The user is asked before files are replaced. The folder,
+            and the dialog that reports the outcome, are parameters of
+            the enclosing method.
             """
             existing = [path.name for path, _ in files if path.exists()]
             if not files:

@@ -47,6 +47,7 @@ class ExportDialog(SavingDialog):
     ----------
     theme : Theme
     items : sequence of ExportItem
+        What can be exported.
     folder : Path, optional
         Suggested folder of the file; the user's home by default.
     parent : QWidget, optional
@@ -165,7 +166,8 @@ class ExportDialog(SavingDialog):
     def _finish(self, path: Path, besides: str = "") -> str:
         """Show that the files of a path are written, and return the sentence that says so.
 
-        ``besides`` is another sentence, which is shown after it.
+        ``besides`` is another sentence, which is shown after the
+        first.
         """
         self._writing_jobs.pop(path, None)
         self._hide_progress()
@@ -174,7 +176,8 @@ class ExportDialog(SavingDialog):
     def _fail(self, path: Path, reason: str) -> None:
         """Show the reason why the files of a path are not written, and hide the progress.
 
-        The job that was to write them has ended.
+        ``reason`` is a sentence. The job that was to write the files
+        has ended.
         """
         self._writing_jobs.pop(path, None)
         self._hide_progress()
@@ -183,7 +186,9 @@ class ExportDialog(SavingDialog):
     def _show_progress(self, job: Job, message: object) -> None:
         """Show the progress of a job that writes, as a bar.
 
-        It is also shown in words if the job writes the file in the field.
+        ``message`` is a message of the job. The progress is also
+        shown in words if the job writes the file whose path is in the
+        field.
         """
         # A job may send other messages, such as the sentence at its end.
         if not isinstance(message, WorkProgress):
@@ -223,7 +228,7 @@ class ExportDialog(SavingDialog):
     def _unavailable(self) -> str:
         """Reason why the item cannot be exported in the selected format.
 
-        It is "" if the item can be exported.
+        The text is "" if the item can be exported.
         """
         return self.current.unavailable or self._writer.unavailable
 
@@ -311,7 +316,7 @@ class ExportDialog(SavingDialog):
     def _show_format(self) -> None:
         """Show the description of the selected format, or why it cannot be written.
 
-        `_writer` is the writer of this format.
+        The format also decides how an item is written from now on.
         """
         self._help.setText(
             "\n\n".join(filter(None, [self.current.help, self._writer.help]))

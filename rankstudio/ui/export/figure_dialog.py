@@ -130,8 +130,8 @@ class FigureDialog(SavingDialog):
     def copy(self) -> None:
         """Paint the figure, and put it on the clipboard with its caption.
 
-        It is there as an image, as SVG and, for programs that take texts only,
-        as the caption.
+        The clipboard then has an image, the same as SVG and, for programs that
+        take texts only, the caption.
         """
         figure = self.figure
         style = self.style_chosen
@@ -144,7 +144,8 @@ class FigureDialog(SavingDialog):
         def put_on_clipboard(pictures: tuple[QImage, bytes]) -> None:
             """Put the painted picture, a pair of image and SVG, on the clipboard, with the caption as text.
 
-            `figure` is the one that was chosen at the request.
+            The caption is that of the figure that was chosen when the
+            picture was requested.
             """
             image, svg = pictures
             data = QMimeData()
@@ -204,7 +205,8 @@ class FigureDialog(SavingDialog):
     def _fill(self) -> None:
         """Fill the boxes with figures, formats and widths, and set the ranges of the numbers.
 
-        The data of an entry are the key of the format or width.
+        Each entry of a box has the key of its format or width as its
+        data.
         """
         for figure in self._figures:
             self.figure_box.addItem(figure.title)

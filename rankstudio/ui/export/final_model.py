@@ -34,11 +34,12 @@ Save = Callable[[Path, "Model"], str]
 
 
 class _FinalModel:
-    """The final model of a run, which is trained when its first file is written, and kept for further files.
+    """The final model of a run, which is trained when it is first written to a file, and then kept.
 
     Parameters
     ----------
     result : RunResult
+        Result of the run whose plan trains the model.
     dataset : FoldedDataset
     """
 
@@ -168,11 +169,11 @@ def _choice_sentence(result: RunResult) -> str:
 def _quality_sentence(result: RunResult | None, name: str) -> str:
     """Return the sentence on the estimated quality of the final model.
 
-    It is that of the run's models: the final model has learned from all
-    queries, so that none are left to measure it. ``result`` is None before the
-    run is measured. ``name`` is the preferred measure; another one is used if
-    the run has not measured it. A measure on the queries that chose the model
-    is no estimate.
+    The estimate is the quality of the run's models: the final model
+    has learned from all queries, so that none are left to measure it.
+    ``result`` is None before the run is measured. ``name`` is the
+    preferred measure; another one is used if the run has not measured
+    it. A measure on the queries that chose the model is no estimate.
     """
     if result is None or not result.complete:
         return tr("Its quality is not measured yet.")
@@ -198,9 +199,9 @@ def _quality_sentence(result: RunResult | None, name: str) -> str:
 def _criterion_name(plan: Plan) -> str:
     """Return the name of the measure by which a plan chooses a model.
 
-    It names the part on which the measure is computed. Measures of left-out
-    queries (queries that were removed from training for this) say so in their
-    own names.
+    The name includes the part of the data on which the measure is
+    computed. Measures of left-out queries (queries that were removed
+    from training for this) say so in their own names.
     """
     if plan.select_by == CRITERION:
         return tr("training criterion")
@@ -327,8 +328,8 @@ def _begin_training(
 def _choice_of_model_sentence(plan: Plan, model: Model) -> str:
     """Return the sentence on the parameters and the size of the final model: "λ = 2³ · k = 7".
 
-    All folds together have chosen them. The origin of a model has their values,
-    by the names of the plan's axes.
+    All folds together have chosen the parameters and the size.
+    ``model`` is the final model, and ``plan`` the plan of its run.
     """
     chosen_values = model.origin["chosen"]["values"]
     values_text = combination_label(
@@ -355,8 +356,10 @@ def _save_in_format(
 ) -> str:
     """Write a model in the format of another program, and return a sentence on how the written file ranks.
 
-    It ranks documents of ``dataset``. ``feature_set`` defines the features for
-    a search engine; None for no definitions.
+    The file at ``path`` is written in the format ``form``. The sentence
+    compares the rankings of documents of ``dataset`` by the file and by
+    ``model``. ``feature_set`` defines the features for a search engine; None
+    for no definitions.
     """
     from rankstudio.engine.experiment.model_data import parts_to_try  # noqa: PLC0415 - on the worker only
 

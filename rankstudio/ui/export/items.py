@@ -125,8 +125,8 @@ def plot_figures(models: Models, sections: Sections) -> list[tuple[Plot, Figure]
 def plot_figure(models: Models, plot: Plot) -> Figure:
     """Return the content of a plot as a figure, with a caption that names the source of the numbers.
 
-    If the plot shows no run, it is the plot's own caption. ``models`` has the
-    data and the runs.
+    If the plot shows no run, the figure has the plot's own caption.
+    ``models`` has the data and the runs.
     """
     plot.flush()  # draws changes of the last milliseconds, which wait for a redraw
     shared = plot.shared
@@ -234,7 +234,7 @@ def _model_item(
 def _text_with_model(about: str, model: SelectedModel | None) -> str:
     """Return the description of an item, ``about``, with a line on the current model.
 
-    The line is left out if there is no model.
+    The line is left out if there is no model (None).
     """
     if model is None:
         return about
@@ -289,7 +289,7 @@ def _portable_model(
 ) -> PortableModel:
     """Return the chosen model in the form in which models are written, with its measures.
 
-    These are the measures on validation and test data. ``session`` has the open
+    The measures are those on validation and test data. ``session`` has the open
     data, and ``current`` the measures on test data.
     """
     from rankstudio.engine.experiment.reports import portable_model  # noqa: PLC0415 - brings kernels
@@ -318,7 +318,7 @@ def _run_item(record: RunRecord | None, session: Session, name: str) -> ExportIt
     def write(path: Path) -> None:
         """Write the results of the run, or of its finished folds, into the folder ``path``.
 
-        `record` is the run.
+        The run is known to the enclosing function.
         """
         from rankstudio.engine.experiment.reports import write_results  # noqa: PLC0415 - brings kernels
         from rankstudio.engine.experiment.runner import collect  # noqa: PLC0415 - brings kernels
@@ -382,8 +382,8 @@ def _table_item(table: TableView, name: str) -> ExportItem:
 def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
     """Return the item of a plot, as a figure or as CSV.
 
-    Each file has a text file with the caption beside it. Its name begins with
-    ``name``.
+    Each written file has a text file with the caption beside it. The names of
+    both begin with ``name``.
     """
 
     def paths(path: Path) -> tuple[Path, Path]:
@@ -395,8 +395,9 @@ def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
     ) -> Job:
         """Submit a job that writes the figure of `plot`, and a text file with its caption.
 
-        ``on_done`` or ``failed`` is called at the end. `paths` returns the
-        paths of both files.
+        The figure is written to ``path``. At the end ``on_done`` is
+        called with a remark, or ``failed`` with the reason of the
+        failure.
         """
         label = tr("Writing {name}").format(name=path.name)
 
@@ -636,11 +637,12 @@ def _model_writer(
 ) -> FormatWriter:
     """Return the writer of a model in a format of another program.
 
-    It also verifies that the written file ranks as the model does. A format of
-    RankStudio itself is written at once and verified on the worker. A format of
-    another package (``form.package``) does both on the worker, as its code may
-    take long. ``portable`` returns the model in the form in which models are
-    written, and ``feature_set`` defines the features for a search engine.
+    The writer also verifies that the written file ranks as the model does. A
+    format of RankStudio itself is written at once and verified on the worker. A
+    format of another package (``form.package``) does both on the worker, as its
+    code may take long. ``portable`` returns the model in the form in which
+    models are written, and ``feature_set`` defines the features for a search
+    engine.
     """
 
     def paths(path: Path) -> Sequence[Path]:
@@ -659,9 +661,10 @@ def _model_writer(
     def check(path: Path, say: Callable[[str], object]) -> Job:
         """Submit a job that ranks with the written file, and return the job.
 
-        ``say`` is called with a sentence on the outcome, or with the error.
-        `portable` returns the model, and `form` is its format; both rank the
-        documents of `trial_parts`.
+        The file is at ``path``. ``say`` is called with a sentence on
+        the outcome, or with the error. `portable` returns the model,
+        and `form` is its format; both rank the documents of
+        `trial_parts`.
         """
         return worker.task(
             tr("Verifying {name}").format(name=path.name),
@@ -774,7 +777,8 @@ def selected_data_item(
 def _dataset_formats(n_parts: int) -> tuple[tuple[str, str], ...]:
     """Return the label and the suffix of each data format.
 
-    Several parts are a folder, without a suffix.
+    ``n_parts`` is the number of parts of the data. Several parts are
+    written into a folder, whose name has no suffix.
     """
     return tuple(
         (tr(form.label), form.ending if n_parts == 1 else "")
@@ -823,9 +827,9 @@ def _dataset_writers(
     ) -> Job:
         """Submit a job that writes the data in a format, and return the job.
 
-        `files` returns the files to write. At the end, ``on_done`` is called
-        with a sentence on what the format cannot store, or ``failed`` with an
-        error.
+        ``form`` is the format, and ``path`` that of the file or
+        folder. At the end, ``on_done`` is called with a sentence on
+        what the format cannot store, or ``failed`` with an error.
         """
         losses: dict[str, None] = {}  # a set that keeps the order
 
@@ -856,8 +860,8 @@ def _dataset_writers(
 def _losses_sentence(form: DataFormat, lost: Sequence[str]) -> str:
     """Return a sentence on what a data format cannot store; "" for nothing.
 
-    ``lost`` names what a file has lost. Names of features are left out, as they
-    are in another file.
+    ``lost`` names what a file in the format ``form`` has lost. Names
+    of features are not mentioned, as another file has them.
     """
     losses = [tr(loss) for loss in lost if loss != "names of features"]
     text = tr("{form} does not store: {lost}.")

@@ -42,7 +42,8 @@ def save_model_form(
 ) -> None:
     """Write a model in a format of another program.
 
-    ``parts`` are documents on which forms of the model are compared, and
+    ``path`` is the file to write. ``parts`` are documents on which
+    the forms that a model can be written in are compared, and
     ``feature_set`` defines the features for a search engine.
 
     Raises
@@ -68,8 +69,8 @@ def save_and_compare(
 ) -> str:
     """Write a model in a format of another program, and return a sentence on how the written file ranks.
 
-    ``parts`` are the documents that it ranks, and ``feature_set`` defines the
-    features for a search engine.
+    ``parts`` are the documents that the file at ``path`` ranks, and
+    ``feature_set`` defines the features for a search engine.
     """
     save_model_form(model, form, path, parts, feature_set)
     return compare_rankings(model, form, path, parts, feature_set)
@@ -87,7 +88,9 @@ def compare_rankings(
     Parameters
     ----------
     model : Model
+        The model that was written.
     form : ModelFormat
+        The format of the file.
     path : Path
         The written file.
     parts : sequence of RankingDataset

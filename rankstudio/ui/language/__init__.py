@@ -33,13 +33,14 @@ LANGUAGES = {"en": "English", "de": "Deutsch"}
 
 
 def install(choice: str = SYSTEM) -> str:
-    """Choose the language of this process; return its key.
+    """Choose the language of this process; return the key of the language.
 
     Parameters
     ----------
     choice : str
-        A key of `LANGUAGES`; what is none of them, as "system", stands for the system's
-        own where there is a catalog for it, and for English otherwise.
+        A key of `LANGUAGES`. Any other text, such as "system", stands
+        for the language of the operating system if that language has
+        a catalog, and otherwise for English.
     """
     key = choice if choice in LANGUAGES else _system_language()
     texts.install(key, None if key == SOURCE else resource("languages", f"{key}.mo"))
@@ -54,7 +55,7 @@ def translate_qt(application: QObject) -> None:
     Parameters
     ----------
     application : QApplication
-        Keeps what it translates with.
+        The running application, which keeps the translator.
     """
     QLocale.setDefault(QLocale.c())
     if language() != SOURCE:

@@ -43,7 +43,9 @@ class Absence(QObject):
     session : Session
     runs : Runs
     current : CurrentModel
+        Tells whether a path is being computed.
     loader : Loader
+        Tells whether data are being opened.
     """
 
     changed = Signal()
@@ -87,7 +89,8 @@ class Absence(QObject):
     def fold_model(self, every_fold: str, default: str) -> str:
         """Return the message for a missing model of a fold: ``every_fold`` while all folds are shown.
 
-        On one fold, it is the message for a missing model, or ``default``.
+        While one fold is shown, return the message on the path or run
+        that is being computed, else ``default``.
         """
         shows_all_folds = (
             self._session.dataset is not None and self._session.fold is None
@@ -182,7 +185,8 @@ class Models(QObject):
     settings : Settings
         Store the chosen execution backend and memory limit.
     runner : callable
-        What carries out a plan; the engine's unless a test gives another.
+        Carries out a plan; the engine's function unless a test gives
+        another.
     """
 
     preparing = Signal(str)
@@ -284,6 +288,7 @@ class Models(QObject):
         Parameters
         ----------
         records : sequence of RunRecord
+            The stored runs among which to search.
         dataset : FoldedDataset
         then : callable
             Called with the records whose recorded data are this dataset; with
@@ -353,7 +358,8 @@ class Models(QObject):
     def _end_preparation(self) -> None:
         """Announce that no kernel is being compiled any more, once that is so.
 
-        A separate process may compile; without it, a busy worker may still do so.
+        Kernels are compiled by a separate process or, without such a
+        process, by a worker.
         """
         compiler = compiler_process()
         compiles = compiler.compiling if compiler.wanted else self.n_busy

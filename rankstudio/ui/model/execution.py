@@ -24,7 +24,9 @@ _SCHEDULER_KEY = "run/scheduler"
 
 
 class ExecutionBackend(QObject):
-    """Remembers the chosen execution backend. All backends compute the same numbers, bit for bit.
+    """Remembers the chosen execution backend: the window's process, worker processes or a cluster.
+
+    All backends compute the same numbers, bit for bit.
 
     Parameters
     ----------

@@ -77,10 +77,13 @@ class LeftOutMeasures(QObject):
     Parameters
     ----------
     session, runs, measured, current
-        Determine which paths are shown, and by which measure.
+        Models of the window: the session, the runs, the runs as they
+        are measured now, and the current model. They determine which
+        paths are shown, and by which measure.
     worker : Worker
         Measures step by step; other tasks may come between two steps.
     fold_cache : FoldCache
+        Has the prepared folds; used on the worker only.
     """
 
     changed = Signal()
@@ -176,7 +179,7 @@ class LeftOutMeasures(QObject):
     def share(self) -> float | None:
         """Share of the shown paths' steps that is measured.
 
-        The share is None while nothing is being measured.
+        The share, 0 to 1, is None while nothing is being measured.
         """
         if self._working is None:
             return None
@@ -226,8 +229,8 @@ class LeftOutMeasures(QObject):
     def go_on(self) -> None:
         """Begin to measure the next shown path; stop measuring a path that is no longer shown.
 
-        Only one path is measured at a time. Its end calls this method again,
-        until every shown path is measured.
+        Only one path is measured at a time. When it is measured, this method is
+        called again, until every shown path is measured.
         """
         # No path is measured while a run works, which that would slow down,
         # or while left-out measures are not drawn (`shown`). A request says

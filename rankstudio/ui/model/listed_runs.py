@@ -34,7 +34,9 @@ class ListedRun:
     Attributes
     ----------
     number : int
+        Number of the run in the window.
     result : RunResult
+        Result of the run, as it is measured in the window.
     dataset : FoldedDataset
     label : RunLabel
     stored : RunKey or None
@@ -52,9 +54,10 @@ class ListedRun:
 
     @classmethod
     def of(cls, record: RunRecord, result: RunResult) -> ListedRun:
-        """Return a run as it is now.
+        """Return the listed run of a record, as the run is now.
 
-        ``result`` is the run's own result, or the same measured by other measures.
+        ``result`` is the result of the run, by the run's own measures
+        or by others.
         """
         # `stored` is the run's key in its study; `recorded` the record of its data.
         return cls(
@@ -75,6 +78,7 @@ class ReportRequest:
     ----------
     runs : tuple of ListedRun
     study : Study or None
+        The open study; None without one.
     settings : ReportSettings
     seal_marks : tuple of SealMark
         Times at which test parts were sealed and unsealed.
@@ -113,7 +117,8 @@ def request_of(models: Models, settings: ReportSettings) -> ReportRequest:
 def source_of(request: ReportRequest) -> ReportSource:
     """Collect the runs that a report and its figures are made of, with a title and the settings.
 
-    Called on the worker, as it reads the study from the disk.
+    The runs are those of ``request``. Called on the worker, as this
+    reads the study from the disk.
     """
     from rankstudio.engine.analysis.reported_runs import ReportSource  # noqa: PLC0415 - on the worker only
 
@@ -133,7 +138,8 @@ def figures_of(
     """Return the files of all figures of the runs, the same as the terminal's command writes.
 
     ``format_name`` is a format of images, such as "pdf"; ``dpi`` counts the
-    dots per inch of a format made of dots.
+    dots per inch of a format made of dots. The paths of the files are in
+    ``folder``; nothing is written here.
     """
     from rankstudio.engine.analysis.figures import study_figures  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.export.figures.files import figure_files  # noqa: PLC0415 - on the worker only

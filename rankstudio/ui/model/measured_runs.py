@@ -65,7 +65,10 @@ class MeasuredRun:
     plan : Plan
         The plan of the run, with the measures in use.
     paths, folds, baselines : Mapping
+        The paths by (fold, combination), the finished folds by
+        number, and the best single feature of each fold.
     result : RunResult or None
+        The result of the run; None until the run is complete.
     complete : bool
         Whether all results that the run had when it was measured are included.
     """
@@ -85,6 +88,7 @@ class _Request:
     Attributes
     ----------
     record : RunRecord
+        The run to measure.
     measurement : Measurement
         The convention and measure that are wanted.
     state : tuple
@@ -331,8 +335,9 @@ class MeasuredRuns(QObject):
     def _take(self, answers: _Answers) -> None:
         """Keep the answers to requests that still stand, and emit `changed`.
 
-        An answer is a pair of a request and the run as it asked to be measured.
-        A later request for the same run replaces an earlier one.
+        An answer is a pair of a request and the run as it asked to be
+        measured. A later request for the same run replaces an earlier
+        request.
         """
         accepted = [
             (request, measured_run)
@@ -411,7 +416,9 @@ class MeasuredRuns(QObject):
     ) -> MeasuredRun:
         """Measure the folds, paths and baselines of a run; called on the worker only.
 
-        A path is the sequence of models of one fold and one combination of parameters.
+        ``measurement`` is the measure and the convention. A path is
+        the sequence of models of one fold and one combination of
+        parameters. Return the run with the new values.
         """
         # The folds of the run that are finished, by number (n).
         engine = self._remeasurement()
@@ -446,9 +453,9 @@ class MeasuredRuns(QObject):
     def _prepare(self, result: RunResult, dataset: FoldedDataset) -> Iterator[None]:
         """Make a generator that computes all offered measures and conventions of a run in advance.
 
-        It is run on the worker, and yields None after each step of its work.
-        Its results stay in the cache of the `Remeasurement`, where later
-        requests find them.
+        The generator is run on the worker, and yields None after each step of
+        its work. The results stay in the cache of the `Remeasurement`, where
+        later requests find them.
         """
         measurement = self._session.measurement(result.plan, dataset)
         # The user can choose one of these measures, and one of these conventions.
@@ -498,9 +505,10 @@ _Answers = Sequence[tuple[_Request, MeasuredRun]]
 def _state_of_record(record: RunRecord) -> _State:
     """Return the state of a run's results.
 
-    Measured values are up to date while it is the same as when they were
-    measured. It consists of the revision of the run, its numbers of paths,
-    folds and baselines, and whether it has a result.
+    Measured values are up to date while the state is the same as when
+    they were measured. The state consists of the revision of the run,
+    its numbers of paths, folds and baselines, and whether it has a
+    result.
     """
     extent = (
         len(record.paths),

@@ -60,7 +60,9 @@ def engine_run(
 def _is_step(event: object) -> bool:
     """Return whether an event ends the wait after a press of the step button.
 
-    Runs on other workers report no steps, only whole units with their seconds.
+    The end of a step of a path is such an event. Runs on worker
+    processes report no steps, so the end of a unit, a fold with one
+    combination of parameters, is one there.
     """
     return isinstance(event, StepDone) or (
         isinstance(event, UnitFinished) and event.seconds is not None
@@ -80,7 +82,8 @@ class Runs(QObject):
     Parameters
     ----------
     worker : Worker
-        For the runs alone: a paused run holds its thread.
+        Carries out the runs and nothing else: a paused run holds the
+        thread of its worker.
     study_store : StudyStore
         Where the runs are stored.
     runner : callable
@@ -468,7 +471,7 @@ def look_at(session: Session, runs: Runs, record: RunRecord) -> None:
 
 
 def leave(session: Session, runs: Runs) -> None:
-    """Copy the session's choice of a model to the record of the shown run.
+    """Copy the session's choice of a model to the record of the shown run, which the window leaves.
 
     Called before another run is shown. If the choice has changed, emit `choiceKept`.
     """
@@ -484,9 +487,9 @@ def choice_of(session: Session, runs: Runs, record: RunRecord) -> Choice:
     """Return which model of a run is chosen.
 
     For the shown run this is the session's choice; for any other run, the
-    choice in its record. The latter also holds for a shown run that has other
-    data or another method than the session, or no model with the values that
-    the session chose.
+    choice in its record. The choice in the record also counts for a shown run
+    that has other data or another method than the session, or no model with the
+    values that the session chose.
     """
     plan = record.plan
     chosen = session.choice

@@ -92,10 +92,11 @@ class RunRecord:
     Attributes
     ----------
     key : int
-        Its number among the runs of this window, from 1.
+        Number of the run among the runs of this window, from 1.
     plan : Plan
     dataset : FoldedDataset
     state : RunState
+        Whether the run waits, works, is done, failed and so on.
     failure : str
         Why the run failed, as a sentence.
     paths : dict
@@ -217,7 +218,7 @@ class RunRecord:
         self.growing.clear()
 
     def so_far(self, fold: int, combination: int) -> PathResult | None:
-        """Return the steps of an unfinished path so far as a path; None before the first step.
+        """Return the finished steps of an unfinished path, as a path; None before the first step.
 
         ``fold`` is the number of the fold, and ``combination`` the position of
         the combination of parameters in the plan.
@@ -288,7 +289,8 @@ class RunRecord:
     def wait_again(self) -> None:
         """Reset the progress before the run goes on.
 
-        Its stored units are counted again from 0, as their events are sent once more.
+        Units of the run that a study has stored are counted again from 0, as
+        the events of these units are sent once more.
         """
         self.state = RunState.QUEUED
         self.failure = ""

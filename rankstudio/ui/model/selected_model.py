@@ -64,7 +64,8 @@ class SelectedModel:
     key : int or str
         The run's combination, or `LIVE` or `PROBE` for a path that no run has.
     values : tuple
-        Values of the model on the plan's axes, such as λ.
+        Values of the model on the plan's axes, the parameters of which the plan
+        tries several values, such as λ.
     plan : Plan
         The plan with which the path was computed.
     fold : Fold
@@ -94,8 +95,8 @@ class SelectedModel:
     def learned_by(self) -> tuple[str, int, str]:
         """A key that is equal for paths that were learned in the same way.
 
-        It consists of the method, the number of the fold, and a text of all
-        other settings.
+        The key consists of the method, the number of the fold, and a
+        text of all other settings.
         """
         plan = self.plan
         # The plan may have several values of a parameter; those of this model's
@@ -198,9 +199,9 @@ class Shown:
     def continues(self, later: Shown, plan: Plan) -> bool:
         """Return whether this view may stay while the model of a plan is computed for a later view.
 
-        It may if both views show the same run and fold, and the plans of their
-        models have the same axes. ``plan`` is the plan of the model being
-        computed.
+        This view may stay if both views show the same run and fold,
+        and the plans of their models have the same axes. ``plan`` is
+        the plan of the model being computed.
         """
         model = self.model
         return (
@@ -487,7 +488,9 @@ class CurrentModel(QObject):
     def _wanted_inspected_path(
         self, view: Shown, values: tuple[Any, ...]
     ) -> PathWanted | None:
-        """Return a request for the path at inspected values.
+        """Return a request for the path that an inspected model lies on.
+
+        The model's combination of parameters is ``values``.
 
         Return None if the run has this path, or the path is impossible.
         """
@@ -523,9 +526,10 @@ class CurrentModel(QObject):
     ) -> tuple[Any, ...] | None:
         """Return the values of a choice on the shown plan's axes, else the values that validation chose.
 
-        The choice is by default the session's. Values that do not lie on the
-        axes, as those of another plan, do not count; None is returned if
-        neither do.
+        The choice is by default the session's. Values that do not lie
+        on the axes, as those of another plan, do not count. Return
+        None if neither the choice nor validation gives values on the
+        axes.
         """
         # The values and the position of the step that validation chose.
         chosen = self._chosen_by_validation(view)

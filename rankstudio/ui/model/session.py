@@ -36,13 +36,13 @@ _TOGGLE_TEXTS = {
 
 @dataclass(frozen=True)
 class Choice:
-    """The choice of a model.
+    """The choice of a model of a run, by its parameters' values and its size.
 
     Attributes
     ----------
     values : tuple or None
-        The values of the model's path on the plan's axes; None for the values
-        that validation chose.
+        A value for each axis of the plan, a parameter of which the plan tries
+        several values; None for the values that validation chose.
     x_value : int or None
         Coordinate of the model on the path: a number of features, or a round;
         None for the best model of the path.
@@ -67,7 +67,8 @@ class SessionState:
 class LastingChange(QUndoCommand):
     """A change that can be undone even after other data were opened.
 
-    ``redo`` does nothing if the change is already in effect.
+    The change is a command of the undo stack. The method ``redo``
+    does nothing if the change is already in effect.
     """
 
     def again(self) -> LastingChange:
@@ -189,8 +190,8 @@ class Session(QObject):
     ) -> Measurement:
         """Return how a run of a plan is measured now; ``dataset`` is by default the open one.
 
-        That is: by which convention and measure, whether that measure chooses
-        the run's models, and whether the test part is sealed.
+        The result says by which convention and measure, whether that measure
+        chooses the run's models, and whether the test part is sealed.
         """
         # A plan that selects by the criterion of its method asks for no measure.
         chooses = self._chooses and plan.select_by != CRITERION
@@ -372,7 +373,8 @@ class Session(QObject):
     def seal(self, sealed: bool) -> None:
         """Seal the test part of the open data, or unseal it; other data keep their seals.
 
-        While it is sealed, no test measure is shown. The mark is stored with its time.
+        While the test part is sealed, no test measure is shown. The
+        sealing or unsealing is stored with its time.
         """
         if self._dataset is None or sealed == self.sealed:
             return
@@ -399,9 +401,10 @@ class Session(QObject):
     ) -> None:
         """Choose another model; consecutive moves of the slider (``gliding``) are undone together.
 
-        ``values`` are those of its path on the plan's axes (None for those that
-        validation chose), and ``step`` its coordinate on the path (None for the
-        best).
+        The model is named by ``values``, the values of its path on
+        the plan's axes (None for those that validation chose), and
+        ``step``, a number of features or a round (None for the best
+        model of the path).
         """
         # Consecutive changes of the series "slider" are undone together, those
         # of the series "" one by one.
@@ -415,8 +418,9 @@ class Session(QObject):
     def inspect(self, values: tuple[Any, ...], step: int | None) -> None:
         """Inspect another model of the shown run; the choice and all that depends on it stay as they are.
 
-        ``values`` are those of its path on the plan's axes, and ``step`` its
-        coordinate on the path (None for the best model).
+        The model is named by ``values``, the values of its path on
+        the plan's axes, and ``step``, a number of features or a round
+        (None for the best model of the path).
         """
         self._put_inspection(Choice(values, step))
 

@@ -220,7 +220,7 @@ class StudyStore:
         self._notes.append(write)
 
     def write_notes(self) -> None:
-        """Write the notes that :meth:`note` queued.
+        """Write the notes on runs that :meth:`note` queued to the study.
 
         Raises
         ------

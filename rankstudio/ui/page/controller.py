@@ -13,7 +13,7 @@ from rankstudio.ui.page.export_item import ExportItem
 
 
 class Controller(QObject):
-    """Feeds panels, and turns what the user does in them into changes of the models.
+    """Fills panels with contents, and turns what the user does in the panels into changes of the models.
 
     The controller belongs to the page that contains its first panel.
 

@@ -19,8 +19,8 @@ class FormatWriter:
         Description of what is written, as a sentence; "" if the item's own description
         suffices.
     write : callable(Path)
-        Writes the files; raises RankStudioError if that fails. It does nothing if
-        ``begin`` writes the files.
+        Writes the files; raises RankStudioError if that fails. The function
+        does nothing if ``begin`` writes the files.
     paths : callable(Path) -> sequence of Path
         Returns all files that are written for a path.
     check : callable(Path, callable(str)), optional

@@ -31,7 +31,8 @@ def as_choice(model: SelectedModel | None) -> Choice:
 def model_words(plan: Plan, choice: Choice, other: Choice = NOTHING_CHOSEN) -> str:
     """Return the name of the model of a choice, which tells it apart from the choice ``other``.
 
-    It is "k = 7", or "λ = 2³, k = 7" if ``other`` has another λ.
+    The name is "k = 7", or "λ = 2³, k = 7" if the choice ``other``
+    has another λ. Both choices are models of ``plan``.
     """
     # A choice has a value for each axis of its plan (a parameter with several
     # values), and an `x_value`: a number of features or a round.
@@ -65,8 +66,10 @@ class ChooseButtons(QObject):
     Parameters
     ----------
     current : CurrentModel
+        Knows the chosen and the inspected model.
     session : Session
     panels : sequence of Panel
+        The panels whose headers get a button.
 
     Attributes
     ----------
@@ -145,13 +148,15 @@ class ChoiceChip(QObject):
     Parameters
     ----------
     current : CurrentModel
+        Knows the chosen model, and that which the run chose.
     session : Session
     chip : Chip
+        The chip that is kept up to date.
 
     Attributes
     ----------
     wentBack : Signal()
-        The user took the model of the protocol again.
+        The user went back to the model that the run chose.
     """
 
     wentBack = Signal()
@@ -209,6 +214,7 @@ class FormChip(QObject):
     ----------
     models : Models
     chip : Chip
+        The chip that is kept up to date.
     """
 
     def __init__(

@@ -74,7 +74,8 @@ class Page(QWidget):
     Attributes
     ----------
     failed, said : Signal(str)
-        A message of a controller, a table or a plot to the user.
+        A message of a controller, a table or a plot to the user: of a
+        failure, or of something done.
     figureAsked : Signal(object)
         The user wants a plot as a figure (Plot).
     paintAsked : Signal(object, object)
@@ -245,7 +246,8 @@ class Page(QWidget):
     def _bring_back(self, panel: Panel) -> None:
         """Put a panel, whose window was closed, back into its splitter.
 
-        The sizes from before are restored once no panel has a window any more.
+        Once no panel has a window any more, all splitters get the
+        sizes back that they had before.
         """
         outside = self._windows.pop(panel)
         self._geometries[panel.objectName()] = outside.window.saveGeometry()

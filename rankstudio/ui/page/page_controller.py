@@ -28,7 +28,8 @@ class PageController(Controller):
     heads : Mapping of str to QWidget
         Lines at the top of pages, by the keys of the pages.
     places : Mapping of str to str
-        Places of the guide, by the object names of the controller's panels.
+        Places in the user's guide that F1 opens, by the object names
+        of the controller's panels.
     foot : QWidget or None
         Line at the bottom of the page.
     pageAsked : Signal(str)

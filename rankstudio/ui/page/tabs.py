@@ -39,6 +39,7 @@ class PageTabs(QWidget):
     accessible_name : str
         Name for screen readers: what is chosen with the bar.
     tabs : mapping of str to Tab
+        The tabs by their keys, from left to right.
 
     Attributes
     ----------

@@ -37,9 +37,9 @@ Ticks = list[tuple[float, str]]
 def _size_ticks(x_range: tuple[float, float], width: float) -> Ticks:
     """Return the ticks of a logarithmic axis of sizes: as many as have room for their numbers.
 
-    Sizes are whole numbers from 1. A tick is a pair of a size and its text.
-    ``x_range`` has the sizes at both ends of the axis, which is ``width``
-    pixels wide.
+    Sizes are whole numbers from 1. A tick is a pair of a size and its
+    text. ``x_range`` has the sizes at both ends of the axis, which is
+    ``width`` pixels wide.
     """
     low, high = (log10(end) for end in x_range)
     # An earlier candidate takes the room of a later one: powers of ten first,
@@ -71,19 +71,21 @@ class Axes:
     integer_x : bool
         Whether x counts something.
     x_air : float
-        Share by which the range of x was widened at each end. Ticks of a count
-        leave these margins out.
+        Share by which the range of x was widened at each end. Ticks of
+        a count leave these margins out.
     show_x, show_y : bool
         Whether the axis has ticks, and y a grid.
     log_y : bool
         Whether equal heights are equal ratios.
     short : str
-        A shorter title, for a plot without room for the title; "" for none.
+        A shorter title, for a plot without room for the title; "" for
+        none.
     grid : tuple of float
-        Values of the parameter on the x axis, ascending, which have the ticks;
-        empty if x is no parameter.
+        Values of the parameter on the x axis, ascending, which have the
+        ticks; empty if x is no parameter.
     log_sizes : bool
-        Whether x counts something from 1, and equal widths are equal ratios.
+        Whether x counts something from 1, and equal widths are equal
+        ratios.
     """
 
     title: str = ""
@@ -210,6 +212,7 @@ def draw_axes(
     axes : Axes
     painter : QPainter
     frame : Frame
+        The map from values to pixels, with the plot area.
     colors : Colors
     reserved_width : float
         Width of the text at the right of the title, in pixels.
@@ -245,8 +248,8 @@ def title_box(frame: Frame) -> QRectF:
 def shown_title(axes: Axes, frame: Frame, reserved_width: float) -> str:
     """Return the title as it is drawn: in its short form if it has no room, cut if that has none either.
 
-    The title is above the plot. In its line, ``reserved_width`` pixels at the
-    right are for another text.
+    The title is above the plot. In its line, ``reserved_width`` pixels
+    at the right are for another text.
     """
     metrics = QFontMetrics(font(SMALL))
     available_width = int(frame.outer.width() - reserved_width)
@@ -263,9 +266,10 @@ def cut_texts(
 ) -> list[str]:
     """Return in full the texts around a plot that have no room, and are cut.
 
-    The title, or its short form, is among them if it is cut. For an empty plot,
-    its text (``placeholder``) is tested, too; for any other plot, the text of
-    the x axis. Beside the title, ``reserved_width`` pixels are taken.
+    The title, or its short form, is among them if it is cut. For an
+    empty plot, its text (``placeholder``) is tested, too; for any other
+    plot, the text of the x axis. Beside the title, ``reserved_width``
+    pixels are taken.
     """
     metrics = QFontMetrics(font(SMALL))
     outer = frame.outer
@@ -294,8 +298,8 @@ def label_box(
 ) -> tuple[QRectF, str]:
     """Return the box of the x axis's text, and the text, cut where it is wider than the drawing.
 
-    The box is centered at `middle`, a horizontal pixel, or shifted as far as it
-    takes to lie inside the drawing (`outer`).
+    The box is centered at `middle`, a horizontal pixel, or shifted as
+    far as it takes to lie inside the drawing (`outer`).
     """
     label = metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(outer.width()))
     width = min(metrics.horizontalAdvance(label) + 2.0, outer.width())
@@ -336,7 +340,8 @@ def _draw_placeholder(
 ) -> None:
     """Write the text of an empty plot in its middle.
 
-    It is wrapped to lines. If these are too high together, a single line is written.
+    ``placeholder`` is the text, which is wrapped to lines. If the lines
+    are too high together, a single line is written.
     """
     painter.setFont(font(SMALL))
     painter.setPen(colors.q("muted"))

@@ -43,12 +43,13 @@ class Bar:
     Attributes
     ----------
     id : hashable
-        Id of the candidate, written below the bar and emitted when the bar is clicked.
+        Id of the candidate, written below the bar and emitted when the
+        bar is clicked.
     name : str
         Shown when the mouse is over the bar.
     value : float
-        Length of the bar, greater is better; NaN for a candidate without a
-        score, which gets no bar.
+        Length of the bar, greater is better; NaN for a candidate
+        without a score, which gets no bar.
     """
 
     id: Hashable
@@ -57,7 +58,10 @@ class Bar:
 
 
 class BarsPlot(Plot):
-    """Bars of the candidates of a step, the best first, as many as fit, the winner in the accent color.
+    """Bars of the candidates of a step of selection, as many as fit, the best first.
+
+    The bar of the winner, the candidate that was selected, has the
+    accent color.
 
     Parameters
     ----------
@@ -90,11 +94,11 @@ class BarsPlot(Plot):
         Parameters
         ----------
         bars : sequence of Bar
-            In any order. They are sorted by value; bars of equal values keep
-            their order.
+            The bars in any order. They are sorted by value; bars of
+            equal values keep their order.
         winner : hashable, optional
-            Id of the selected candidate, where it is not the longest bar (a
-            pinned feature).
+            Id of the selected candidate, where it is not the longest
+            bar (a pinned feature).
         """
         scored = [bar for bar in bars if not isnan(bar.value)]
         self.bars = sorted(scored, key=lambda bar: -bar.value)
@@ -109,7 +113,8 @@ class BarsPlot(Plot):
     def count_text(self, frame: Frame) -> str:
         """Return the number of candidates that are shown, and of all: "14 of 41".
 
-        Return "" where all are shown.
+        ``frame`` is the layout of the drawing. Return "" where all
+        candidates are shown.
         """
         total = len(self.bars)
         n_shown = len(self.shown(frame.area.width()))
@@ -129,8 +134,8 @@ class BarsPlot(Plot):
     def shown(self, width: float | None = None) -> list[Bar]:
         """Return the bars, with the winner, that fit into a width in pixels.
 
-        The width is the plot's by default. A bar is at least as wide as its id
-        below it.
+        The width is the plot's by default. A bar is at least as wide as
+        its id below it.
         """
         available_width = self._room(self.width()) if width is None else width
         metrics = QFontMetricsF(font(TINY))
@@ -234,7 +239,8 @@ class BarsPlot(Plot):
     def readout(self, number: int) -> list[Line]:
         """Return the lines of the box on a bar: name, value, id, and how far it is behind the longest one.
 
-        ``number`` is the position of the bar among those that are shown.
+        ``number`` is the position of the bar among those that are
+        shown.
         """
         first = self.shown()[0]  # the bars are sorted by value
         bar = self.shown()[number]
@@ -260,9 +266,9 @@ class BarsPlot(Plot):
     def step(self, right: int, down: int) -> bool:
         """Move along the bars by an arrow key to the right or left; begin at the first bar.
 
-        ``right`` is 1 or -1, and ``down`` is 0 for such a key. Emit `picked`
-        with the id of the new bar. Return whether the key has an effect: keys
-        up and down have none.
+        ``right`` is 1 or -1, and ``down`` is 0 for such a key. Emit
+        `picked` with the id of the new bar. Return whether the key has
+        an effect: keys up and down have none.
         """
         ids = [bar.id for bar in self.shown()]
         if down or not ids:
@@ -287,7 +293,8 @@ class BarsPlot(Plot):
     def summary(self) -> str:
         """Return in words which candidate won, the best other one, and by how much it won.
 
-        A pinned feature may win without the longest bar, or without a bar.
+        A pinned feature may win without the longest bar, or without a
+        bar.
         """
         # The bars are sorted, so the first one that is not the winner is the
         # best other one.
@@ -310,8 +317,8 @@ class BarsPlot(Plot):
     def _draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw the bars, their ids below, and how many of them are shown.
 
-        The winner has the accent color, and the bar that was clicked last an
-        outline.
+        The winner has the accent color, and the bar that was clicked
+        last an outline.
         """
         bars = self.shown(frame.area.width())
         if self.is_empty():

@@ -80,8 +80,8 @@ def save_figure(
     Raises
     ------
     OutputError
-        If the suffix is none of `FORMATS` or the file cannot be written; no
-        half-written file is left.
+        If the suffix is none of `FORMATS` or the file cannot be
+        written; no half-written file is left.
     """
     suffix = Path(path).suffix.lower()
     format_names = {f".{name}": name for name in LABELS}
@@ -128,7 +128,7 @@ _KEYBOARD = (
 
 
 class _TitleTerm(TermLabel):
-    """The underline of a glossary term in the title of a plot.
+    """A label that underlines a term of the glossary in the title of a plot.
 
     The plot draws the title's text itself.
     """
@@ -157,8 +157,8 @@ class _TitleTerm(TermLabel):
 class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     """Base of all plots: a widget that draws layers, shows values at the mouse, and can be saved as a figure.
 
-    A subclass adds layers and implements `is_empty`, `numbers`, `figure`,
-    `summary`, and what the mouse does.
+    A subclass adds layers and implements `is_empty`, `numbers`,
+    `figure`, `summary`, and what the mouse does.
 
     Parameters
     ----------
@@ -169,28 +169,33 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     Attributes
     ----------
     failed : Signal(str)
-        An error message, when an action of the user, such as saving the plot,
-        did not work.
+        An error message, when an action of the user, such as saving the
+        plot, did not work.
     figureAsked : Signal()
-        The user wants the plot as a figure: copied with its caption, or in a file.
+        The user wants the plot as a figure: copied with its caption, or
+        in a file.
     paintAsked : Signal(object, object)
-        Two functions: the first paints a picture, for which the window must not
-        wait; the second is called with the picture.
+        Two functions: the first paints a picture, for which the window
+        must not wait; the second is called with the picture.
     placeholder : str
         Text of an empty plot.
     shared : Shared
-        Entry of the plot in the list of exports; by default the plot is not listed.
+        Entry of the plot in the list of exports; by default the plot is
+        not listed.
     under_mouse : object
-        Target that :meth:`hit_test` returned for the mouse's position; None for none.
+        Target that :meth:`hit_test` returned for the mouse's position;
+        None for none.
     pointed : Signal(int)
-        Id of the feature that the mouse has reached; 0 when the mouse has left
-        the last one.
+        Id of the feature that the mouse has reached; 0 when the mouse
+        has left the last one.
     confirms : bool
-        Whether the targets are models: a double click or Enter then chooses one.
+        Whether the targets are models: a double click or Enter then
+        chooses one.
     confirmed : Signal()
         The user chooses the model that was picked last.
     about_feature : callable
-        Returns the lines that the box adds about a feature, given its id.
+        Returns the lines that the box of values adds about a feature,
+        given the feature's id.
     """
 
     failed = Signal(str)
@@ -258,7 +263,8 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     def figure(self) -> Figure:
         """Return the contents as a figure for print.
 
-        The plot's owner sets the figure's name and caption.
+        The owner of the plot sets the name and the caption of the
+        figure later.
         """
         raise NotImplementedError
 
@@ -284,7 +290,8 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     def kept_in_sight(self, target: Any) -> Pixels | None:
         """Return pixels that the value box of a target should leave visible.
 
-        Return None for none.
+        A target is what the mouse points at. Return None if no pixels
+        have to be visible.
         """
         return None
 
@@ -298,7 +305,8 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     def hover(self, point: QPointF | None) -> None:
         """Highlight the target at the mouse, such as a bar, and show its box of values.
 
-        The point is None after the mouse has left the plot; then the box disappears.
+        The point is None after the mouse has left the plot; then the
+        box disappears.
         """
         # `hit_test` returns what is at a point, or None.
         target = None if point is None else self.hit_test(point)
@@ -315,8 +323,8 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         """Show the box of values for a target, at a point of the plot.
 
         A target is what the mouse points at, such as a bar. If it has a
-        feature, as many lines about the feature follow as have room, at least
-        one.
+        feature, as many lines about the feature follow as have room, at
+        least one.
         """
         feature = self.feature_of(target)  # 0 for none
         readout = self.readout(target)
@@ -332,7 +340,8 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     def show_readout_again(self) -> None:
         """Show the box of values again, if the mouse is on a feature.
 
-        `about_feature` may return more about the feature by now.
+        More may be known about the feature by now, which
+        `about_feature` returns.
         """
         if self._hovered_feature and self.under_mouse is not None and self.box.lines():
             self.say(self.under_mouse, self._box_position)
@@ -357,7 +366,8 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     def confirm(self, target: Any) -> None:
         """Choose a double-clicked model, in a plot whose targets are models.
 
-        A single click only picks it.
+        ``target`` is the model, as :meth:`hit_test` returns it. A
+        single click only picks the model.
         """
         self.pick(target)
         self.confirmed.emit()
@@ -365,7 +375,8 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     def step(self, right: int, down: int) -> bool:
         """Move to the next target by an arrow key; ``right`` and ``down`` are 1, 0 or -1.
 
-        Return whether this kind of plot uses the key; by default it does not.
+        Return whether this kind of plot uses the key; by default it
+        does not.
         """
         return False
 
@@ -388,7 +399,8 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     def place_term(self) -> None:
         """Put the underline of a glossary term below the title.
 
-        It gets the text of the title as it is drawn now, which may be cut or short.
+        The underline follows the title as it is drawn now, which may be
+        cut or shortened.
         """
         if self._term is not None:
             frame = self.frame()
@@ -400,8 +412,8 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     def add_layer(self, draw: Draw, z: float, *, clipped: bool = True) -> None:
         """Add a layer that is drawn by a function.
 
-        Layers with a greater ``z`` lie above. A clipped layer is cut off at the
-        edges of the plot area.
+        ``draw`` draws the layer. Layers with a greater ``z`` lie above.
+        A clipped layer is cut off at the edges of the plot area.
         """
         layer = Layer(self.theme, self.frame, draw, z, clipped)
         self._layers.append(layer)
@@ -451,8 +463,8 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     def _on_theme(self) -> None:
         """Draw the plot in the colors of another theme.
 
-        Do nothing if Qt has deleted the plot, as the signal of the theme
-        outlives closed windows.
+        Do nothing if Qt has deleted the plot, as the signal of the
+        theme outlives closed windows.
         """
         if isValid(self):
             self.restyle()
@@ -558,7 +570,8 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Move with the arrow keys, confirm with Enter, and leave other keys to the window.
 
-        Enter confirms the model that was picked last, in a plot of models.
+        Enter confirms the model that was picked last, in a plot of
+        models.
         """
         if self.confirms and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.confirmed.emit()
@@ -600,6 +613,7 @@ class PlotMenu(QMenu):
     Parameters
     ----------
     plot : Plot
+        The plot that the menu is for.
     """
 
     def __init__(self, plot: Plot) -> None:
@@ -636,7 +650,8 @@ class PlotMenu(QMenu):
     def save_as(self) -> None:
         """Ask for a file, and save the plot there; the plot reports a failure by its signal `failed`.
 
-        The suggested name is the title of the plot, as a picture (.png).
+        The suggested name is the title of the plot, as a picture
+        (.png).
         """
         # Characters of the title that may not be in a file's name become "-".
         suggested = (
@@ -655,7 +670,7 @@ class PlotMenu(QMenu):
 def plot_writer(plot: Plot, path: str | Path) -> Callable[[], None]:
     """Return a function that writes the present figure of a plot to a file, in the format of the suffix.
 
-    The function can be called on any thread. It raises OutputError if the
+    The function can be called on any thread, and raises OutputError if the
     suffix is unknown or the file cannot be written.
     """
     plot.flush()

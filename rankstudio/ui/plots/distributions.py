@@ -51,12 +51,12 @@ class Density:
     Attributes
     ----------
     label : str
-        "not relevant".
+        Name of the relevance class: "not relevant".
     xs, ys : ndarray of shape (N,)
         Values, ascending, and the densities at these values.
     zeros : float
-        Share of the class whose value is 0, if the densities leave these
-        documents out; NaN if not.
+        Share of the class whose value is 0, if the densities leave
+        these documents out; NaN if not.
     """
 
     label: str
@@ -68,14 +68,14 @@ class Density:
 class DensityPlot(Plot):
     """The densities of a feature in each relevance class, in different colors and dashes, with a legend.
 
-    Where many values are 0, bars at the left show the shares of zeros, and the
-    densities leave the zeros out.
+    Where many values are 0, bars at the left show the shares of zeros,
+    and the densities leave the zeros out.
 
     Parameters
     ----------
     theme : Theme
     x_label : str
-        What the axes measure.
+        Name of the feature's values, the quantity of the x axis.
     """
 
     def __init__(
@@ -119,8 +119,8 @@ class DensityPlot(Plot):
     def _legend_height(self, size: QSizeF) -> float:
         """Return the height of the legend in pixels, in a drawing of ``size``.
 
-        Return 0 if it would leave the curves too little height; it is not drawn
-        then.
+        Return 0 if the legend would leave the curves too little height;
+        the legend is not drawn then.
         """
         area = super().frame_for(size).area
         _, _, n_lines = self.legend_spots(area.size())
@@ -130,9 +130,10 @@ class DensityPlot(Plot):
     def legend_spots(self, room: QSizeF) -> tuple[float, list[tuple[float, int]], int]:
         """Lay out the legend, with narrow swatches and gaps where it would take too many lines.
 
-        A swatch is the piece of line before a label. `room` is the size of the
-        plot area without the legend. Return the width of a swatch, the position
-        of each entry (pixel and line), and the number of lines.
+        A swatch is the piece of line before a label. `room` is the size
+        of the plot area without the legend. Return the width of a
+        swatch, the position of each entry (pixel and line), and the
+        number of lines.
         """
         metrics = QFontMetricsF(font(SMALL))
         # Widths of a swatch and of the gap between entries, in pixels: first
@@ -167,9 +168,10 @@ class DensityPlot(Plot):
         return not any(d.xs.size for d in self.densities)
 
     def summary(self) -> str:
-        """Return in words where each relevance class has most of its values, and how many of them are 0.
+        """Return in words where each relevance class has most of its values, and which share of them is 0.
 
-        The latter is said of classes whose zeros have a bar of their own.
+        The share of zeros is said of classes whose zeros have a bar of
+        their own.
         """
         drawn = [d for d in self.densities if d.xs.size]
         peaks = [
@@ -191,8 +193,8 @@ class DensityPlot(Plot):
     def figure(self) -> CurvesFigure:
         """Return the density of each relevance class as an area of a figure for print.
 
-        The label includes the share of zeros, if the density leaves them out.
-        The title is the feature's name.
+        The label includes the share of zeros, if the density leaves
+        them out. The title is the feature's name.
         """
         series = []
         for number, density in enumerate(self.densities):
@@ -252,8 +254,8 @@ class DensityPlot(Plot):
     def readout(self, x: float) -> list[Line]:
         """Return the density of each class at a value, or the shares of zeros over their bars.
 
-        `x` is what :meth:`hit_test` returns: a value, or minus infinity over
-        these bars.
+        `x` is what :meth:`hit_test` returns: a value, or minus infinity
+        over these bars.
         """
         # A share that is NaN is unknown, as the density includes the zeros.
         if x == _OVER_ZEROS:
@@ -425,6 +427,7 @@ class HistogramPlot(Plot):
         Parameters
         ----------
         numbers : array of int, shape (N,)
+            The numbers, in any order.
         """
         values = np.asarray(numbers, dtype=np.int64)
         if values.size == 0:

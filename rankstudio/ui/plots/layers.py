@@ -36,16 +36,19 @@ class Frame:
     Attributes
     ----------
     area : QRectF
-        The plot area inside the drawing, in logical pixels; titles and tick
-        labels lie around it.
+        The plot area inside the drawing, in logical pixels; titles and
+        tick labels lie around it.
     outer : QRectF
         The whole drawing.
     x_range, y_range : tuple of float
-        Values at the left and right edge, and at the bottom and top edge.
+        Values at the left and right edge, and at the bottom and top
+        edge.
     log_y : bool
-        Whether equal heights are equal ratios; then ``y_range`` is above 0.
+        Whether equal heights are equal ratios; then ``y_range`` is
+        above 0.
     log_x : bool
-        Whether equal widths are equal ratios; then ``x_range`` is above 0.
+        Whether equal widths are equal ratios; then ``x_range`` is above
+        0.
     """
 
     area: QRectF
@@ -63,7 +66,7 @@ class Frame:
     def y_px(self, y: float) -> float:
         """Return the vertical pixel of a value.
 
-        Pixels grow downwards, values upwards.
+        ``y`` is the value. Pixels grow downwards, values upwards.
         """
         return float(self.pixels(np.ones(1), np.array([y]))[1][0])
 
@@ -74,8 +77,9 @@ class Frame:
     def pixels(self, xs: Floats, ys: Floats) -> tuple[Floats, Floats]:
         """Return the pixels of points, as two arrays of the inputs' shape.
 
-        x grows to the right, y upwards, from the lower left corner of the plot
-        area. On a logarithmic axis, the map is linear in the logarithms.
+        x grows to the right, y upwards, from the lower left corner of
+        the plot area. On a logarithmic axis, the map is linear in the
+        logarithms.
         """
         (x0, x1), (y0, y1) = self.x_range, self.y_range
         if self.log_y:  # what is not above 0 lies at the lower end
@@ -100,10 +104,10 @@ class Frame:
     ) -> tuple[int, int] | None:
         """Return the point that is nearest to a pixel, as the number of its curve and its index on the curve.
 
-        A curve is a pair of arrays, the x and the y of its points. Of equally
-        near points, that of the last curve is returned. Return None if every
-        point is farther than `reach` pixels away. A point that is NaN is
-        infinitely far.
+        A curve is a pair of arrays, the x and the y of its points. Of
+        equally near points, that of the last curve is returned. Return
+        None if every point is farther than `reach` pixels away. A point
+        that is NaN is infinitely far.
         """
         nearest_point = None
         for number, (xs, ys) in enumerate(curves):
@@ -128,8 +132,9 @@ class Frame:
 def padded(low: float, high: float, share: float = 0.06) -> tuple[float, float]:
     """Return a range widened by a share of it at both ends.
 
-    If both ends are equal, it is widened by 5 % of their value, or by 0.5 if
-    they are 0. Without finite ends, the range is from 0 to 1.
+    ``low`` and ``high`` are the ends of the range. If both ends are
+    equal, the range is widened by 5 % of their value, or by 0.5 if they
+    are 0. Without finite ends, the range is from 0 to 1.
     """
     if not (np.isfinite(low) and np.isfinite(high)):
         return 0.0, 1.0
@@ -144,7 +149,7 @@ def padded(low: float, high: float, share: float = 0.06) -> tuple[float, float]:
 def readable_range(values: Floats, keep: Floats) -> tuple[float, float]:
     """Return the y range that shows a family of curves well.
 
-    This is the range of all values, unless a few extreme values (at most a
+    The range is that of all values, unless a few extreme values (at most a
     twentieth at each end, say one λ at k = 1) would press all others into less
     than half of the picture; these values are then cut off.
 
@@ -242,11 +247,12 @@ class Layer(QGraphicsItem):
         option: QStyleOptionGraphicsItem,
         widget: QWidget | None = None,
     ) -> None:
-        """Draw on the screen.
+        """Draw the layer on the screen with the painter that Qt passes.
 
-        An exception that leaves a painting method ends the process without a
-        message. It is therefore passed to ``sys.excepthook``, once, and the
-        layer stays blank from then on.
+        An exception that leaves a painting method ends the process
+        without a message. An exception of the layer is therefore passed
+        to ``sys.excepthook``, once, and the layer stays blank from then
+        on.
         """
         # `option` and `widget` are arguments of Qt that are not needed.
         if self._has_failed:
@@ -302,12 +308,12 @@ def draw_line(painter: QPainter, px: Floats, py: Floats) -> None:
 
     A point with NaN leaves a gap.
 
-    A long and wide solid line is drawn in pieces: Qt outlines and fills a line
-    as a whole, which takes four times as long for two thousand points. Each
-    piece begins with the last segment of the piece before, so that the two
-    join. Dashed and translucent lines are drawn as a whole: dashes would start
-    again in each piece, and a translucent line would be darker where pieces
-    overlap.
+    A long and wide solid line is drawn in pieces: Qt outlines and fills
+    a line as a whole, which takes four times as long for two thousand
+    points. Each piece begins with the last segment of the piece before,
+    so that the two join. Dashed and translucent lines are drawn as a
+    whole: dashes would start again in each piece, and a translucent
+    line would be darker where pieces overlap.
     """
     # Positions of the gaps, and whether the line is one that may be drawn in
     # pieces: m11 is the number of device pixels to a logical one.
@@ -330,7 +336,8 @@ def draw_line(painter: QPainter, px: Floats, py: Floats) -> None:
 def between_axes(painter: QPainter, frame: Frame) -> Iterator[None]:
     """Cut off above and below the plot area what is drawn inside this context.
 
-    At its sides, markers may reach over the edge by a few pixels.
+    At the sides of the plot area, markers may reach over the edge by a
+    few pixels.
     """
     painter.save()
     painter.setClipRect(
@@ -360,7 +367,8 @@ def draw_marker(painter: QPainter, shape: str, point: QPointF, radius: float) ->
     ----------
     painter : QPainter
     shape : str
-        The marker of a category (`rankstudio.ui.style.palettes.Category`).
+        The marker of a category
+        (`rankstudio.ui.style.palettes.Category`).
     point : QPointF
         The middle of the marker.
     radius : float

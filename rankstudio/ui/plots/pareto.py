@@ -74,10 +74,11 @@ class Spot:
     error : float
         Standard error of the worth; NaN where there is none.
     category : int
-        Number of the model's run, which decides the color and the marker.
+        Number of the model's run, which decides the color and the
+        marker.
     title, note : str
-        Run and parameters of the model: "run 2 · GAS, then RankSVM" and "k = 4 · λ =
-        2⁶".
+        Names of the run and of the model's parameters: "run 2 · GAS,
+        then RankSVM" and "k = 4 · λ = 2⁶".
     """
 
     x: float
@@ -97,14 +98,17 @@ class Marks:
     front : tuple of int
         Positions of the spots on the Pareto front, by ascending size.
     best, suggested : int
-        Positions of the best spot, and of the smallest one that is not clearly worse.
+        Positions of the best spot, and of the smallest one that is not
+        clearly worse.
     levels : tuple of float
-        Least worth at which each spot of the front counts as not clearly worse.
+        Least worth at which each spot of the front counts as not
+        clearly worse.
     rule : str
-        Name of the rule behind the levels: "one standard error". Another name,
-        as for a budget, has no band.
+        Name of the rule behind the levels: "one standard error".
+        Another name, as for a budget, has no band.
     cost : str
-        Cost of the suggested model: "0.35 ms"; "" where models are compared by size.
+        Cost of the suggested model: "0.35 ms"; "" where models are
+        compared by size.
     """
 
     front: tuple[int, ...]
@@ -124,12 +128,13 @@ class ParetoPlot(Plot):
     ----------
     theme : Theme
     title, x_label : str
+        Names of the quantities of the y axis and of the x axis.
 
     Attributes
     ----------
     picked : Signal(int)
-        Position of the spot that was clicked, or moved to with the arrow keys
-        along the front.
+        Position of the spot that was clicked, or moved to with the
+        arrow keys along the front.
     """
 
     picked = Signal(int)
@@ -303,8 +308,8 @@ class ParetoPlot(Plot):
     def kept_in_sight(self, target: int) -> Pixels | None:
         """Return the pixels of a model and of the best model, which the box of values should not hide.
 
-        ``target`` is the position of the first model; the result is two arrays,
-        x and y.
+        ``target`` is the position of the first model; the result is two
+        arrays, x and y.
         """
         best = self.marks.best if self.marks is not None else target
         # one marker if the target is the best
@@ -321,9 +326,9 @@ class ParetoPlot(Plot):
     def step(self, right: int, down: int) -> bool:
         """Move along the front by an arrow key to the right or left; begin at the suggested model, or the best.
 
-        ``right`` is 1 or -1, and ``down`` is 0 for such a key. Emit `picked`
-        with the position of the new model. Return whether the key has an
-        effect: keys up and down have none.
+        ``right`` is 1 or -1, and ``down`` is 0 for such a key. Emit
+        `picked` with the position of the new model. Return whether the
+        key has an effect: keys up and down have none.
         """
         if self.marks is None or down:
             return False
@@ -339,8 +344,8 @@ class ParetoPlot(Plot):
     def hit_test(self, point: QPointF) -> int | None:
         """Return the position of the spot at a pixel, None where every spot is too far away.
 
-        This is the nearest spot, unless one of the front is near: a spot of the
-        front is larger and on top.
+        The nearest spot is returned, unless a spot of the front is
+        near, too: spots of the front are larger and on top.
         """
         if not self.spots:
             return None
@@ -392,8 +397,8 @@ def draw_pareto_front(
 ) -> None:
     """Draw the band of the models that are not clearly worse than the best, then the front as steps.
 
-    The steps are level from each model of the front to the next larger one, and
-    then rise or fall to it.
+    The steps are level from each model of the front to the next larger
+    one, and then rise or fall to it.
     """
     marks = plot.marks
     spots = plot.spots
@@ -424,8 +429,8 @@ def draw_pareto_front(
 def _level_steps(plot: ParetoPlot, frame: Frame) -> list[QPointF]:
     """Return the lower edge of the band, as pairs of points: the left and the right end of each level.
 
-    The level of a size extends to the next size of the front; the band ends at
-    the size of the best model.
+    The level of a size extends to the next size of the front; the band
+    ends at the size of the best model.
     """
     marks = plot.marks
     assert marks is not None  # only a plot with marks has a band
@@ -446,8 +451,8 @@ def _draw_band(
 ) -> None:
     """Fill the band between the worth of the best model and the lower edge, and draw that edge dotted.
 
-    ``lower`` has the corners of the edge from left to right, in pixels, and
-    ``upper`` is the vertical pixel of the best worth.
+    ``lower`` has the corners of the edge from left to right, in pixels,
+    and ``upper`` is the vertical pixel of the best worth.
     """
     corners = [QPointF(lower[0].x(), upper), *lower, QPointF(lower[-1].x(), upper)]
     painter.setPen(Qt.PenStyle.NoPen)
@@ -540,8 +545,8 @@ def draw_marks(
 def _suggested_names(plot: ParetoPlot, marks: Marks) -> tuple[str, ...]:
     """Return the texts for the suggested model, the longest first.
 
-    The last is its size, such as "3 features", or the cost if models are
-    compared by cost. A longer text needs a rule that has a band.
+    The last is its size, such as "3 features", or the cost if models
+    are compared by cost. A longer text needs a rule that has a band.
     """
     if marks.cost:
         at_length = tr("{cost}, the cheapest in the band").format(cost=marks.cost)
@@ -564,8 +569,9 @@ def draw_band_name(
 ) -> None:
     """Write the meaning of the band at the upper right, if a long or a short name has room.
 
-    A small box in the colors of the band stands before it. The band is that of
-    models that are not clearly worse than the best; some rules have none.
+    A small box in the colors of the band stands before it. The band is
+    that of models that are not clearly worse than the best; some rules
+    have none.
     """
     if plot.marks is None or plot.marks.rule not in _BAND_NAMES:
         return
@@ -610,7 +616,8 @@ def _best_name_box(
 
     ``names`` are the texts to choose from; of those that hide equally little,
     the first one is chosen. ``occupied`` are the boxes of rings and other
-    names, which the box should not cover.
+    names, which the box should not cover. ``bold`` says whether the name is in
+    bold.
     """
     xs, ys = _drawn_pixels(plot, frame)
     # A name may reach 12 pixels above the plot area, and 8 beyond its right edge.
@@ -619,9 +626,9 @@ def _best_name_box(
     def cost(candidate: tuple[QRectF, str]) -> tuple[bool, int, int]:
         """Return whether the box leaves the plot, then how many boxes and how many drawn points it hides.
 
-        A candidate is a box and its text. ``xs`` and ``ys`` are the pixels
-        of the drawn points, ``room`` is the plot, and ``occupied`` are the
-        boxes of other names; all of them belong to the function around it.
+        ``candidate`` is a box and the text in it. The plot, its drawn
+        points and the boxes of other names are those of the enclosing
+        function. The candidate with the least result is the best.
         """
         # A point within 3 pixels of the box counts as hidden.
         box, _ = candidate
@@ -647,8 +654,8 @@ def _best_name_box(
 def _drawn_pixels(plot: ParetoPlot, frame: Frame) -> tuple[Floats, Floats]:
     """Return the pixels of all markers, and of points along the front and along the levels of the band.
 
-    These are two arrays of one length, x and y. A box that covers few of them
-    hides little of the plot.
+    The result has two arrays of one length, x and y. A box that covers
+    few of these pixels hides little of the plot.
     """
     xs, ys = frame.pixels(*plot.sizes_and_worths)
     front = list(plot.marks.front) if plot.marks is not None else []
@@ -692,7 +699,8 @@ def text_size(text: str, bold: bool) -> QSizeF:
 def around(point: QPointF, size: QSizeF) -> list[QRectF]:
     """Return boxes of a size around a ring, the nearest first: below, above, at the right and the left.
 
-    They are tried as places for the name of a model. The ring is centered at ``point``.
+    The boxes are tried as places for the name of a model. The ring is
+    centered at ``point``, and ``size`` is the size of each box.
     """
     x = point.x()
     y = point.y()

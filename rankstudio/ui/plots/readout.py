@@ -25,13 +25,13 @@ _GAP = 14  # between the text of a line and its value
 
 @dataclass(frozen=True)
 class Line:
-    """One line of the box: a swatch, a name and a value.
+    """One line of the box of values beside the mouse: a swatch (a piece of line), a name and a value.
 
     Attributes
     ----------
     text : str
     value : str
-        Right-aligned; may be empty.
+        Text at the right end of the line; may be empty.
     color : QColor or None
         Color of the swatch; None for a line without a swatch.
     dash : tuple of float
@@ -100,8 +100,8 @@ class ValueBox(QWidget):
         obstacles : pair of ndarray, optional
             Pixels of points that should stay visible, x and y.
         dispensable : bool
-            Whether to hide the box where, in a small plot, it could only cover
-            the point.
+            Whether to hide the box where, in a small plot, it could
+            only cover the point.
         """
         self._lines = tuple(lines)
         if not lines:
@@ -160,11 +160,14 @@ class ValueBox(QWidget):
     def _place(
         self, size: QSize, anchor: QPointF, obstacles: Pixels | None
     ) -> tuple[QPoint, bool]:
-        """Return the best spot for the box's upper left corner, and whether the box covers the anchor.
+        """Return the best spot for the box's upper left corner, and whether the box covers its anchor.
 
-        A spot is better if the box leaves the anchor visible, then if it hides
-        fewer obstacles, then if it comes earlier in the list. All spots are
-        moved inside the plot, below its title.
+        ``size`` is that of the box; ``anchor`` is the point to which
+        the box belongs, and ``obstacles`` are pixels to leave visible
+        (x and y). A spot is better if the box leaves the anchor
+        visible, then if it hides fewer obstacles, then if it comes
+        earlier in the list. All spots are moved inside the plot, below
+        its title.
         """
         room = self._room()
         point = anchor.toPoint()

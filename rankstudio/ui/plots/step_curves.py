@@ -57,17 +57,20 @@ class StepCurve:
     Attributes
     ----------
     key : int
-        Emitted when the curve is picked.
+        Key of the curve, which is emitted when the curve is picked.
     label : str
-        Written at the right end of the curve, unless its number is `BEHIND`.
+        Name at the right end of the curve; a curve with the number
+        `BEHIND` has no name there.
     x, y : ndarray of shape (K,)
+        Coordinates of the K points of the curve.
     number : int
         Number of the color and dash, from 0; `BEHIND` for gray.
     filled : ndarray of shape (K,), optional
-        Which points are filled, for a curve that is drawn as points; None for
-        one drawn as a line.
+        Which points are filled, for a curve that is drawn as points;
+        None for one drawn as a line.
     low, high : ndarray of shape (K,), optional
-        Ends of an interval around each point, drawn as a band; None for none.
+        Ends of an interval around each point, drawn as a band; None for
+        none.
     """
 
     key: int
@@ -95,6 +98,7 @@ class StepCurvesPlot(Plot):
     ----------
     theme : Theme
     title, x_label : str
+        Names of the quantities of the y axis and of the x axis.
     limits : tuple of float, optional
         Range of the y axis; by default that of the curves.
 
@@ -103,8 +107,8 @@ class StepCurvesPlot(Plot):
     picked : Signal(int, int)
         Key of the curve and step that were clicked.
     feature_at : callable
-        Returns the id of the feature at a point, given the key of its curve and
-        its step; 0 for none.
+        Returns the id of the feature at a point, given the key of its
+        curve and its step; 0 for none.
     """
 
     picked = Signal(int, int)
@@ -145,8 +149,10 @@ class StepCurvesPlot(Plot):
         Parameters
         ----------
         curves : sequence of StepCurve
+            The new curves.
         level : Level, optional
-            A level to compare the curves with, drawn as a horizontal line.
+            A level to compare the curves with, drawn as a horizontal
+            line.
         step : int, optional
             The chosen step, drawn as a vertical line.
         """
@@ -262,10 +268,10 @@ class StepCurvesPlot(Plot):
         return describe([self.axes.title, *sentences])
 
     def hit_test(self, point: QPointF) -> Point | None:
-        """Return the nearest point to a pixel; None if all points are too far away.
+        """Return the nearest point to a pixel, a curve and a step; None if all points are too far away.
 
-        Of equally near points, that of a named curve is preferred to that of a
-        gray one.
+        Of equally near points, that of a named curve is preferred to
+        that of a gray one.
         """
         return self.frame().nearest(
             [(curve.x, curve.y) for curve in self.curves], point, _REACH
@@ -274,7 +280,8 @@ class StepCurvesPlot(Plot):
     def readout(self, target: Point) -> list[Line]:
         """Return a line with the curve, the step and the value of a point.
 
-        The line has the color of the curve; a gray curve behind the others has none.
+        The line has the color of the curve; a gray curve behind the
+        others has none.
         """
         curve_index, point_index = target
         curve = self.curves[curve_index]
@@ -306,9 +313,9 @@ class StepCurvesPlot(Plot):
     def step(self, right: int, down: int) -> bool:
         """Move along a curve by an arrow key, or to the next named curve; begin at the first named one.
 
-        ``right`` and ``down`` are 1, 0 or -1. The new point is highlighted as
-        if the mouse were on it. Gray curves have no names. Return whether there
-        is a named curve.
+        ``right`` and ``down`` are 1, 0 or -1. The new point is
+        highlighted as if the mouse were on it. Gray curves have no
+        names. Return whether there is a named curve.
         """
         named = [i for i, curve in enumerate(self.curves) if curve.number != BEHIND]
         if not named:
@@ -456,8 +463,9 @@ def apart(targets: Sequence[float], gap: float, low: float, high: float) -> list
     """Return positions near ascending targets on a line, any two of them at least `gap` apart.
 
     Targets are moved up by as little as it takes, the first to `low` at least;
-    if the last one exceeds `high`, they are moved down again. Their order
-    stays. Without room for all, the first ones lie below `low`.
+    if the last position exceeds `high`, all are moved down again. The order of
+    the targets stays. Without room for all, the first positions lie below
+    `low`.
 
     Examples
     --------

@@ -30,8 +30,9 @@ class _Log(RotatingFileHandler):
 def log_to_file(folder: Path) -> logging.Handler | None:
     """Log messages of level INFO and above to a file, and return the handler that writes it.
 
-    Return None if the folder cannot be written. At half a megabyte, a new file
-    is begun, and the previous one is renamed as a backup.
+    The file is in ``folder``. Return None if the folder cannot be
+    written. At half a megabyte, a new file is begun, and the previous
+    one is renamed as a backup.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -77,8 +78,8 @@ class CrashReports:
     ) -> None:
         """Write a report on an error, and call `tell`, the window's function, with a sentence on it.
 
-        The parameters are those of ``sys.excepthook``. The user's interrupt and
-        the end of the program are no errors.
+        The parameters are those of ``sys.excepthook``.
+        ``KeyboardInterrupt`` and ``SystemExit`` are not reported.
         """
         if issubclass(kind, KeyboardInterrupt | SystemExit):
             return

@@ -86,7 +86,8 @@ def missing_libraries(*binaries: str) -> tuple[str, ...]:
 def _load_failures(binary: Path) -> list[str]:
     """Return the names of the system libraries whose absence prevents a binary from being loaded.
 
-    Return none for a binary that can be loaded, or that does not exist.
+    ``binary`` is the path of a library or plugin. Return [] for a
+    binary that can be loaded, or that does not exist.
     """
     error = _load_error(str(binary))
     if error is None or not binary.exists():
@@ -109,7 +110,8 @@ def _load_failures(binary: Path) -> list[str]:
 def _mentioned_libraries(binary: Path) -> set[str]:
     """Return the names of libraries that a binary mentions, also by way of Qt's own libraries.
 
-    Libraries of Qt that it mentions are read as well.
+    Names are such as "libxcb.so.1". Libraries of Qt that the binary
+    mentions are read as well.
     """
     names: set[str] = set()
     waiting = [binary]  # binaries still to be read
@@ -134,8 +136,9 @@ def _mentioned_libraries(binary: Path) -> set[str]:
 def _bundled_library(binary: Path, name: str) -> Path | None:
     """Return the path of a library if it is one of Qt's own; None if it is one of the system.
 
-    Qt's libraries lie in a folder ``lib``, in one of the folders above the
-    binary that mentions them, up to the folder ``Qt``.
+    ``name`` is the name of the library's file. Qt's libraries lie in a folder
+    ``lib``, in one of the folders above the binary that mentions them, up to
+    the folder ``Qt``.
     """
     for parent in binary.parents:
         candidate = parent / "lib" / name
@@ -170,7 +173,7 @@ def _platform_plugin(chosen: str) -> str:
 def _missing_libraries_sentence(missing: tuple[str, ...]) -> str:
     """Return a sentence on missing libraries, with a command that installs them.
 
-    The command installs those whose Debian package is known.
+    The command installs the libraries whose Debian package is known.
     """
     packages = sorted(
         {_debian_package(name) for name in missing if name in _LIBRARY_FILES}

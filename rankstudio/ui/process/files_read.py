@@ -50,8 +50,9 @@ def refuse_read(widget: QWidget, paths: Sequence[str | Path]) -> None:
 def ask_beside(widget: QWidget, title: str, kinds: str, neighbour: Path | None) -> str:
     """Ask for a file to read; return its path, "" if cancelled.
 
-    The dialog opens in the folder of ``neighbour``, or in the home folder.
-    ``kinds`` is the filter of the dialog, such as "Tables (*.csv);;All files
+    The dialog, with ``title``, opens over ``widget`` in the folder of
+    ``neighbour``, a file, or (for None) in the home folder. ``kinds``
+    is the filter of the dialog, such as "Tables (*.csv);;All files
     (*)".
     """
     folder = neighbour.parent if neighbour is not None else Path.home()
@@ -79,7 +80,7 @@ def save_as(
         Name and suffix of each format, such as ("CSV", ".csv"). A file name
         without a suffix is given the suffix of the chosen format.
     save : callable
-        Writes to a path.
+        Called with the path of the file, to which it writes.
     failed : Signal(str)
         Emitted with a sentence if the file cannot be written.
     """

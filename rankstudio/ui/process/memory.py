@@ -69,9 +69,10 @@ class GarbageSearch:
     Attributes
     ----------
     ended : float
-        Time of its end in seconds, by the clock given to :func:`collect_due`.
+        Time when the collection ended in seconds, by the clock given
+        to :func:`collect_due`.
     took : float
-        Its duration in seconds.
+        Duration of the collection in seconds.
     """
 
     ended: float = 0.0
@@ -113,9 +114,10 @@ class GarbageCollection(QObject):
 def collect_due(
     last: GarbageSearch = NEVER, clock: Callable[[], float] = time.monotonic
 ) -> GarbageSearch:
-    """Collect the oldest of Python's generations whose count exceeds its threshold, with the younger ones.
+    """Collect garbage of the oldest of Python's generations whose count exceeds its threshold.
 
-    Return when the oldest generation of all was collected last, and how long that took.
+    Younger generations are collected with it. Return when the oldest
+    generation of all was collected last, and how long that took.
 
     The oldest generation rests for a hundred times the duration of its last
     collection, so that collections block the window for at most a hundredth of
@@ -129,7 +131,7 @@ def collect_due(
     last : GarbageSearch
         Return value of the previous call.
     clock : callable
-        Returns seconds.
+        Returns the present time in seconds.
     """
     # Python has three generations of objects; generation 2 is the oldest. Each
     # has a count of what has happened since its last collection.

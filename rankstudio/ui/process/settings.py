@@ -51,8 +51,8 @@ def config_folder() -> Path:
 def _set_aside_objects(path: Path) -> None:
     """Rename a settings file that contains serialized objects of Qt, so that it is not read.
 
-    RankStudio stores no such objects, and reading damaged ones can crash the
-    process.
+    ``path`` is the file. RankStudio stores no such objects, and reading damaged
+    objects can crash the process.
     """
     try:
         if _OBJECT.search(path.read_bytes()):
@@ -133,8 +133,8 @@ class Settings:
     def set(self, key: str, value: QByteArray | str | float | list[str] | None) -> None:
         """Store a value for a key; None removes the setting.
 
-        The file is written later; on a thread of its own, if one was started
-        for that.
+        The file of the settings is written later; by a writer's
+        thread, if such a thread was started.
         """
         if self._values.get(key) == value:
             return
@@ -291,13 +291,16 @@ class _Store(QSettings):
 class _BackgroundWriter(QObject):
     """Writes changes of a store to the disk on a thread that runs only Qt's event loop.
 
-    A call of ``sync`` from Python would block the interpreter, and so the
-    window, while the disk works. Changes of the store would also block while
-    the thread writes, so they are kept here until it has finished.
+    A call of ``sync`` from Python would block the interpreter, and so
+    the window, while the disk works. Changes of the store would also
+    block while the thread writes, so the changes are kept here until
+    the thread has finished.
 
     Parameters
     ----------
     store : _Store
+        The values, which can be changed in memory and written to a
+        file.
     """
 
     def __init__(self, store: _Store) -> None:
@@ -351,7 +354,8 @@ class _BackgroundWriter(QObject):
     def _write(self) -> None:
         """Have the thread write the values to the disk, and then start the timer that reports the end.
 
-        Both requests go through the event loop of the thread, in this order.
+        The requests to write and to start the timer go through the event loop
+        of the thread, in this order.
         """
         self._is_writing = True
         QCoreApplication.postEvent(self._disk, QEvent(QEvent.Type.UpdateRequest))

@@ -52,7 +52,8 @@ class Turns(QObject):
     def ask(self, *functions: Callable[[], object]) -> None:
         """Have functions called in coming turns; a function that already waits is called only once.
 
-        Methods of a QObject that is deleted meanwhile are not called.
+        The functions are called without arguments. Methods of a
+        QObject that is deleted meanwhile are not called.
         """
         for function in functions:
             if function not in self._waiting:
@@ -109,7 +110,7 @@ class RefreshTimer(QObject):
     Parameters
     ----------
     parts : callables
-        Each updates one part.
+        Functions without arguments, each of which updates one part.
     parent : QObject
     """
 

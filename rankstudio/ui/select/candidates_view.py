@@ -32,7 +32,9 @@ _EMPTY_TEXT = tr("This step compared no candidates.")
 
 
 class CandidatesView(QWidget):
-    """Bars of the candidates of a step, the longest first, the selected one in the accent.
+    """Bars of the candidates among which a step of a method selects a feature, the longest first.
+
+    The bar of the selected candidate has the accent color.
 
     Attributes
     ----------
@@ -121,7 +123,8 @@ class CandidatesView(QWidget):
         def bar(column: int) -> int:
             """Return the column whose bar stands for a feature: the first of its group, else its own.
 
-            Uses `first_column`, `own_group` and `ids` of the method.
+            ``column`` is the column of the feature. The groups are
+            parameters of the enclosing method.
             """
             return (
                 first_column.get(own_group.get(int(ids[column]), ""), column)

@@ -60,7 +60,7 @@ class LeftOutBox(QCheckBox):
 
 
 class SmallestButton(QPushButton):
-    """Button that chooses the smallest model not significantly worse than the best one, or the best again.
+    """Button that chooses the smallest model not significantly worse than the best one, or the best model.
 
     Attributes
     ----------

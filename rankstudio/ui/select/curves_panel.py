@@ -31,10 +31,12 @@ from rankstudio.ui.widgets.layout import fill, named
 
 @dataclass(frozen=True)
 class CurvesOverGrid:
-    """Curves over the values of a parameter, instead of over k: each combination is a point of a curve.
+    """Curves over the values of a parameter with a grid, instead of over k, the number of features.
 
-    Each combination is a point of a curve; the combinations of a curve differ
-    only in their value on the axis.
+    Each combination of the parameters' values is a point of a curve.
+    The combinations of a curve differ only in their value on one
+    axis. An axis is a parameter of which the plan tries several
+    values.
 
     Attributes
     ----------
@@ -83,7 +85,7 @@ class CurvesOverGrid:
 def curves_over_grid(
     axes: Sequence[Axis], combinations: Sequence[tuple[Any, ...]]
 ) -> CurvesOverGrid | None:
-    """Return curves over the first parameter with a grid of numbers of which several were tried.
+    """Return curves over the first parameter of which several numbers of a grid were tried.
 
     ``axes`` are the parameters of a plan that have several values, and each
     combination has one value for each axis. Return None without such a grid.
@@ -173,9 +175,10 @@ NO_MEASURES = tr("Run a method to see its validation measure at each step.")
 
 
 class CurvesPanel(Panel):
-    """Two linked plots, of the criterion and of the validation measure, with one curve per combination.
+    """Two linked plots, of the criterion and of the validation measure, over the number of features k.
 
-    The user inspects a model with a click on a point, and chooses it with a
+    Each combination of the parameters' values has a curve. The user
+    inspects a model with a click on a point, and chooses it with a
     double click.
 
     Attributes
@@ -301,7 +304,7 @@ class CurvesPanel(Panel):
         selects: bool = False,
         measured: bool = False,
     ) -> None:
-        """Start anew: one empty curve per combination.
+        """Start anew: one empty curve for each combination of the parameters' values.
 
         Parameters
         ----------
@@ -321,8 +324,8 @@ class CurvesPanel(Panel):
         sized : bool
             Whether the models have features; a given ranking has none.
         selects : bool
-            Whether the method selects features. It does so from all queries,
-            even for left-out measures.
+            Whether the method selects features. Such a method selects from all
+            queries, even for left-out measures.
         measured : bool
             Whether the criterion is the negative of a measure; then the measure
             is drawn.
@@ -418,7 +421,7 @@ class CurvesPanel(Panel):
     def set_measured(
         self, measured: bool, left_out: bool = False, *, pairs: bool = False
     ) -> None:
-        """Set the measures that the validation plot shows.
+        """Set which kinds of measures the validation plot shows.
 
         ``measured`` says whether the data have a validation part, and
         ``left_out`` whether left-out training queries are measured (with
@@ -447,8 +450,8 @@ class CurvesPanel(Panel):
     def _show_view(self) -> None:
         """Show the validation measure as curves or as a heat map, as the user chose.
 
-        Both are hidden if no model is measured, neither on a validation part
-        nor on left-out queries.
+        Curves and map are hidden if no model is measured, neither on a
+        validation part nor on left-out queries.
         """
         # `_offers_map` says whether the plan has a heat map, `_measurable`
         # whether anything is measured.
@@ -472,7 +475,8 @@ class CurvesPanel(Panel):
     ) -> None:
         """Add the model of a step, with ``k`` features, to a path as one point.
 
-        ``key`` is the position of the path's combination, and ``validation``
+        ``key`` is the position of the path's combination of parameters,
+        ``criterion`` the value of the method's criterion, and ``validation``
         has a value for each measure.
         """
         # `_sign` is -1 if the criterion is the negative of a measure: then the
@@ -662,9 +666,10 @@ class CurvesPanel(Panel):
     def show_smallest(self, mark: SmallestMark | None, best: int = 0) -> None:
         """Mark the smallest model of the chosen curve that is not significantly worse than its best one.
 
-        A button chooses the marked model or, once it is chosen, the best model,
-        which is at ``best``. If both are the same model, there is no mark, and
-        the button says so. None removes mark and button.
+        A button chooses the marked model or, once it is chosen, the
+        best model, which is at ``best``. If both are the same model,
+        there is no mark, and the button says so. ``mark`` is the
+        smallest model; None removes mark and button.
         """
         self.validation_plot.set_smallest(
             None if mark is None or mark.x == best else mark
@@ -867,9 +872,10 @@ class CurvesPanel(Panel):
         return self.over_grid.xs[key]
 
     def _curve(self, key: Key) -> Key:
-        """Return the key of the curve on which a path is drawn, by the key of the path.
+        """Return the key of the curve on which the path of a combination of parameters is drawn.
 
-        Over a grid, the curve is shared with other paths; else both keys are equal.
+        ``key`` is the key of the path. Over a grid, the curve is
+        shared with other paths; else both keys are equal.
         """
         return (
             key
@@ -931,7 +937,8 @@ class CurvesPanel(Panel):
     def _mark(self) -> None:
         """Mark the chosen and the inspected model, and draw the left-out measure of the chosen path.
 
-        Without a chosen model, remove its marks.
+        Without a chosen or an inspected model, remove the marks of
+        that model.
         """
         self._draw_left_out()
         self._mark_inspected()
@@ -963,8 +970,9 @@ class CurvesPanel(Panel):
     def _note(self, key: Key, k: int, state: str = tr("chosen")) -> tuple[str, ...]:
         """Return the lines of the note on a point: its model and each of its measures.
 
-        ``state`` says whether the model is chosen or inspected. Return () for a
-        point without a value.
+        ``key`` is the key of the path, and ``k`` the number of features of the
+        model. ``state`` says whether the model is chosen or inspected. Return
+        () for a point without a value.
         """
         # The value of the shown measure by k. The last models of a path may not
         # be measured yet, so that the lengths differ.
@@ -1008,7 +1016,9 @@ class CurvesPanel(Panel):
     def _model_at(self, key: Key, x: float) -> tuple[Key, int]:
         """Return the key of the path and the k of the model at a point of a curve.
 
-        Over a grid, each point is a path, of which the last model is meant.
+        ``key`` is the key of the curve, and ``x`` the x of the point.
+        Over a grid, each point is a path, of which the last model is
+        meant.
         """
         if self.over_grid is not None:
             key = key if isinstance(key, str) else self.over_grid.combination(key, x)

@@ -319,7 +319,7 @@ class HintedLineEdit(QLineEdit):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the text and the remark.
+        """Draw the text of the field, and the remark at its right.
 
         Without keyboard focus, a long text is cut to leave room for the remark.
         With keyboard focus, the text stays whole, and the remark is drawn only
@@ -760,6 +760,7 @@ class FeatureChip(QFrame):
     ----------
     theme : Theme
     feature_id : int
+        Id of the feature.
     name : str
     shows_name : bool
         Whether the name is shown after the id; otherwise it is only in the tooltip.
@@ -905,9 +906,10 @@ class FeaturesField(Field):
         return not self.has_error
 
     def check(self, raw: Any) -> Any:
-        """Return the ids as a tuple; raise ParameterError also for an id that the data do not have.
+        """Return ids of features as a tuple; raise ParameterError also for an id that the data do not have.
 
-        If the plan tries several sets of features, the result is a tuple of such tuples.
+        ``raw`` is the value to check. If the plan tries several sets
+        of features, the result is a tuple of such tuples.
         """
         ids = self.parameter.validate(raw)
 
@@ -994,7 +996,10 @@ class FeaturesField(Field):
             self.enter(self._ids + tuple(i for i in added if i not in self._ids))
 
     def _meant(self, text: str) -> tuple[Any, ...]:
-        """Return the ids that a text means: ids, sets of ids, a completion, or a name or a part of one.
+        """Return the ids of the features that a typed text means.
+
+        The text has ids or sets of ids, or is a completion, a name or
+        a part of a name.
 
         A part of a name has to match one feature only. Raise ParameterError if
         the text means no feature, or several ones.

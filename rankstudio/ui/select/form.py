@@ -84,7 +84,8 @@ def _method_parameter(entries: Sequence[Method]) -> Parameter:
 def _ranker_parameter(selector: Method) -> Parameter:
     """Return the choice of the final ranker, which ranks with a selector's features, as a parameter.
 
-    By default the selector ranks itself.
+    ``selector`` is the method that selects the features. By default
+    no other method ranks: the selector's own model does.
     """
     # All methods that do not select features can rank with the features of
     # another method. Without such a ranker (None), the selector's own model
@@ -294,7 +295,7 @@ class MethodForm(Panel):
         return str(self._select_by.value)
 
     def field(self, name: str) -> Field:
-        """Return a field by its name.
+        """Return a field of the form by its name.
 
         The name is that of a parameter of the shown method, that of the final
         ranker's parameter with a prefix ("ranker-C"), or "method", "ranked_by",
@@ -567,9 +568,10 @@ class MethodForm(Panel):
         return [self._ranker] if method(self.method_key()).selects else []
 
     def _choice_fields(self) -> list[Field]:
-        """Return the fields below the heading: the protocol and, if models are chosen, criterion and rule.
+        """Return the fields below the heading of the choice of a model: protocol, criterion and rule.
 
-        A ranking that a file gives is one model, so that there is nothing to choose.
+        A ranking that a file gives is one model, so that there is
+        nothing to choose: then only the protocol is returned.
         """
         learns_nothing = method(self.method_key()).learns_nothing
         return (

@@ -80,8 +80,9 @@ class GivenController(CommandController):
         def run(planned: tuple[Plan, tuple[int, ...]]) -> None:
             """Queue the run of a plan, and say which folds have no file.
 
-            ``planned`` is the plan and the numbers of the folds for which there
-            is no file. Uses `session` and `dataset` of the method.
+            ``planned`` is the plan and the numbers of the folds for
+            which there is no file. The session and the data are known
+            to the enclosing method.
             """
             plan, folds_without_file = planned
 

@@ -212,7 +212,7 @@ class HeatView(QWidget):
         names: tuple[str, str],
         other_parameters: Sequence[str],
     ) -> None:
-        """Show the measure over two grids.
+        """Show a measure over the grids of two parameters, as a map.
 
         Parameters
         ----------
@@ -286,13 +286,14 @@ _SEPARATOR = " · "
 
 
 class HeatController(QObject):
-    """Feeds the heat map, and turns clicks on its cells into models.
+    """Fills the heat map of the Select page, and emits a signal with the model of a clicked cell.
 
     Parameters
     ----------
     theme : Theme
     session : Session
     paths : ShownPaths
+        Has the measures along the paths of the shown run.
 
     Attributes
     ----------
@@ -456,7 +457,8 @@ class HeatController(QObject):
     def _draw_sizes(self, record: RunRecord, title: str, n_columns: int) -> None:
         """Show the measure of each combination by the number of features, in at least ``n_columns`` columns.
 
-        A row is a combination of parameters, column j the models with j + 1 features.
+        ``title`` is the name of the measure. A row is a combination of
+        parameters, column j the models with j + 1 features.
         """
         curves = [
             self._curve(record, combination)
@@ -528,9 +530,11 @@ class HeatController(QObject):
     def _curve(self, record: RunRecord, combination: int) -> Curve:
         """Return the x of each model of a path, and its shown measure; both are empty without a measure.
 
-        An x is a number of features, an iteration or a round. While all folds
-        are shown, the measure is the mean over folds. Only the last iteration
-        of an optimizer is a model, so only this iteration is returned.
+        The path is that of a combination of parameters, by its position in the
+        plan. An x is a number of features, an iteration or a round. While all
+        folds are shown, the measure is the mean over folds. Only the last
+        iteration of an optimizer is a model, so only this iteration is
+        returned.
         """
         # The measure that is shown: validation, or left-out.
         name = self._session.measure

@@ -32,7 +32,7 @@ _CHANGE_TEXTS = {
 
 
 class MethodController(QObject):
-    """Feeds the form, and turns edits into changes of the plan.
+    """Fills the form of the Select page, and turns edits in it into changes of the plan.
 
     Parameters
     ----------
@@ -72,9 +72,10 @@ class MethodController(QObject):
     def _with_possible_criterion(self, changes: dict[str, Any]) -> dict[str, Any]:
         """Return changes of the method, with another criterion if the method cannot use the present one.
 
-        Only some methods have measures of left-out queries. For the others, the
-        same measure is taken of the validation part or, without one, the
-        training criterion.
+        ``changes`` are attributes of the plan by name. Only some
+        methods have measures of left-out queries. For other methods,
+        the same measure is taken on the validation part or, without
+        such a part, the training criterion.
         """
         # `leaves_out` says that the plan selects by a left-out measure;
         # `chosen_by` is the name of that measure, without "leave-query-out".
@@ -87,7 +88,7 @@ class MethodController(QObject):
         return {**changes, **_criterion_choice(plan)}  # the training criterion
 
     def _criterion_for_protocol(self, protocol: Protocol) -> dict[str, Any]:
-        """Return the criterion and rule for a new protocol; empty if the present ones stay.
+        """Return the criterion and rule that choose a model, for a new protocol; {} if both stay.
 
         Without validation, the training criterion chooses the model. Once a
         protocol has validation again, the criterion and rule from before are

@@ -35,11 +35,15 @@ class SelectPage(RunController):
     Attributes
     ----------
     method : MethodController
+        Controller of the form.
     fold_hint : FoldHint
         Hint on missing parts of the data, also shown on the Compare page.
     strip : RunStrip
+        Line of runs.
     forecast : MemoryForecast
+        Estimate of the memory that a run needs.
     control : RunCommands
+        Commands Run, Pause, Step and Stop.
     """
 
     places: ClassVar[Mapping[str, str]] = {

@@ -138,7 +138,8 @@ class MemoryForecast(QObject):
     ) -> None:
         """Show the sentence of an estimate, in red if the memory is too small; None hides it.
 
-        Plan and data say what the estimate is for.
+        ``estimate`` comes with the plan and the data for which it was
+        made.
         """
         self._estimate = estimate
         memory = None

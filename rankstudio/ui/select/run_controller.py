@@ -36,7 +36,7 @@ from rankstudio.ui.style.theme import Theme
 
 
 class RunController(PageController):
-    """Feeds curves, heat map and candidates; a click on a model inspects it, and a double click chooses it.
+    """Fills the Select page's curves, heat map and candidates; a click on a model inspects it.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ class RunController(PageController):
 
     @Slot()
     def _follow(self) -> None:
-        """Mark the model; first draw everything anew for another run, fold, plan or convention.
+        """Mark the chosen model; first draw everything anew for another run, fold, plan or convention.
 
         A convention is a set of rules of measures, such as how documents
         without a label count.
@@ -445,9 +445,11 @@ class RunController(PageController):
     def _draw_combination(
         self, record: RunRecord, combination: int, *, growing: bool = True
     ) -> None:
-        """Draw the curve of a combination: on the shown fold, or the mean over the finished folds.
+        """Draw the curve of a combination of parameters: on the shown fold, or the mean over folds.
 
-        With ``growing``, the steps of an unfinished path are drawn, too.
+        ``combination`` is its position in the plan of the run
+        ``record``. A mean is over the finished folds. With
+        ``growing``, the steps of an unfinished path are drawn, too.
         """
         # All folds: the mean over the folds that are finished.
         fold = self._paths.fold
@@ -553,11 +555,12 @@ class RunController(PageController):
             self.curves.set_baseline(baseline.validation, baseline.name)
 
     def _show_step(self, step: Step, plan: Plan, divisor: float) -> None:
-        """Show the candidates of a step.
+        """Show the candidates among which a step of selection chose a feature, with their scores.
 
-        ``divisor`` makes their scores comparable between folds: it is the
-        number of training documents if the scores are sums over documents, else
-        1.
+        ``plan`` is the plan of the step's path. The scores are
+        divided by ``divisor`` to be comparable between folds: the
+        number of training documents if scores are sums over
+        documents, else 1.
         """
         # A method without a score of candidates has nothing to compare. The
         # signal `compared` lets the page of features offer the candidates.

@@ -153,6 +153,7 @@ class RunStrip(QFrame):
         Parameters
         ----------
         records : sequence of RunRecord
+            All runs of the window.
         shown_record : RunRecord or None
             The shown run. If it is None, the run on the data in use that works
             or, without one, that ended last is shown; the outcome of a run on

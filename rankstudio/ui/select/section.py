@@ -61,7 +61,8 @@ class ParameterSection(QWidget):
         Prefix of the fields' names, needed if two sections may show parameters
         of the same name.
     fold : str
-        Name of *More options* in the settings.
+        Name under which the settings store whether *More options* is
+        open.
 
     Attributes
     ----------
@@ -192,9 +193,11 @@ class ParameterSection(QWidget):
         self._show_more([field for field in visible if not field.parameter.basic])
 
     def _show_more(self, folded: Sequence[Field]) -> None:
-        """Show how many folded values differ from their defaults; open the fold when the first one does.
+        """Show how many values under *More options* are no defaults; open that part when the first one is.
 
-        For another method, the fold is as the user left it, or open if values differ.
+        ``folded`` are the fields under *More options*. For another
+        method, that part is as the user left it, or open if values
+        differ.
         """
         # `changed` says whether the value of a field differs from its default;
         # `wanted` is whether the user has opened the fold.

@@ -61,8 +61,9 @@ class ShownPaths:
     def problem(self) -> str:
         """Why the shown run cannot be measured, as a sentence; "" if it can, or without a run.
 
-        A run has its measures by one convention (rules of measures, such as how
-        documents without a label count). Another one needs the data.
+        A run has its measures by one convention (rules of measures,
+        such as how documents without a label count). To measure by
+        another convention, the documents have to be open.
         """
         # `measures` returns whether the run can be measured by the convention in use.
         record = self.current.shown.record
@@ -112,9 +113,10 @@ class ShownPaths:
         return {**left_out, **path.validation} if left_out else path.validation
 
     def mean(self, record: RunRecord, combination: int) -> PathAverage | None:
-        """Return the average path of a combination over the folds that are done; None if none is.
+        """Return the average path of a combination over the finished folds; None if no fold is finished.
 
-        ``combination`` is its position in the run.
+        ``combination`` is the position of the combination of
+        parameters in the plan of the run ``record``.
         """
         # The keys of a run's paths are pairs: number of the fold, position of
         # the combination.
@@ -136,11 +138,12 @@ class ShownPaths:
 def smallest_model(
     model: SelectedModel, record: RunRecord | None
 ) -> tuple[SmallestMark, int] | None:
-    """Return a mark at the smallest model not significantly worse than the best one, and the best one's k.
+    """Return a mark at the smallest model not significantly worse than the best, and the best model's k.
 
-    Both are models of the chosen model's path, and they may be the same. None
-    if the path has no p-values. The tests use the measure that chooses the
-    model, even if another measure is shown.
+    Both are models of the path of ``model``, the chosen model, and
+    they may be the same. ``record`` is the shown run. Return None if
+    the path has no p-values. The tests use the measure that chooses
+    the model, even if another measure is shown.
     """
     # The two models, `smallest` and `best`, on the path whose plan names the
     # measure that chooses.
@@ -163,7 +166,8 @@ def smallest_set_of(
 ) -> SmallestSet | None:
     """Return the smallest set of a model's path that is not significantly worse than the best one.
 
-    It comes with the best and the chosen set. None for a path without tests.
+    The result also has the best and the chosen set. ``record`` is the
+    shown run. Return None for a path without tests.
     """
     if not has_choice_of_size(model.plan, model.path):
         return None

@@ -42,7 +42,8 @@ class SliderController(QObject):
     def _glide(self, value: float) -> None:
         """Inspect the model at a value of the slider; the values on the other axes of the plan stay.
 
-        With ``gliding``, all values of one movement are undone together.
+        ``value`` is that of the parameter on the slider. All values
+        of one movement of the slider are undone together.
         """
         slider_axis = self._current.shown.axis
         axis_values = zip(

@@ -484,7 +484,8 @@ class Actions:
         Window that gets the menu bar and owns the actions.
     theme : Theme
     parts : PluginParts, optional
-        Pages and panels of plug-ins, whose commands follow the pages in the menu *View*.
+        Pages and panels of plug-ins, whose commands follow the pages in
+        the menu *View*.
     contributed : iterable of PartCommand
         Other commands of plug-ins, each with its menu and position.
 
@@ -548,7 +549,7 @@ class Actions:
     def rename(self, key: str, text: str) -> None:
         """Give a command another text, with ``&`` before the letter of its mnemonic.
 
-        ``key`` is that of the command.
+        ``key`` is the key of the command.
         """
         if self._actions[key].text() != text:
             self._actions[key].setText(text)
@@ -567,7 +568,8 @@ class Actions:
     ) -> None:
         """Make the action of a command, and add it to a menu.
 
-        The window owns the action, whose icon has the colors of the theme.
+        The window owns the action, whose icon has the colors of the
+        theme.
         """
         action = QAction(command.text, window)
         action.setObjectName(command.key)
@@ -593,10 +595,10 @@ def menus_with(
 ) -> Mapping[str, Sequence[Command | None]]:
     """Return the window's menus, with the commands of plug-ins put in.
 
-    The result maps the name of each menu, such as "Run", to its commands; None
-    stands for a line between two commands. Each contributed command is in the
-    menu that it names (else in *Run*), after the command that it names or at
-    the end.
+    The result maps the name of each menu, such as "Run", to its
+    commands; None stands for a line between two commands. Each
+    contributed command is in the menu that it names (else in *Run*),
+    after the command that it names or at the end.
     """
     menus = {name: list(commands) for name, commands in MENUS.items()}
     for part_command in contributed:
@@ -637,8 +639,8 @@ def _without_mnemonic(label: str) -> str:
 def enabled_commands(models: Models) -> dict[str, bool]:
     """Return for the key of each command whether the command is enabled now.
 
-    Commands that are always enabled are left out: only those that depend on
-    data and runs are in the result.
+    Commands that are always enabled are left out: only those that
+    depend on data and runs are in the result.
     """
     dataset = models.session.dataset
     has_data = dataset is not None

@@ -70,8 +70,8 @@ class AnalysisDialog(QDialog):
     ----------
     theme : Theme
     models : Models
-        The open data, the plan and the shown run, which are analyzed; sealed
-        test parts are left out.
+        The open data, the plan and the shown run, which are analyzed;
+        sealed test parts are left out.
     entries : Mapping of str to Analysis
         The analyses by their keys; at least one.
     parent : QWidget, optional
@@ -79,7 +79,10 @@ class AnalysisDialog(QDialog):
     Attributes
     ----------
     choice : QComboBox
+        Choice of the analysis.
     start, stop, copy : QPushButton
+        Buttons that start and stop the computation, and copy its command for
+        the terminal.
     tabs : QTabWidget
         A tab for each table.
     message : WrappedLabel
@@ -207,7 +210,7 @@ class AnalysisDialog(QDialog):
     def _choose(self) -> None:
         """Show the form of the analysis that is chosen in the box, and no tables.
 
-        A running computation is stopped.
+        The computation of another analysis that still runs is stopped.
         """
         self._work.stop()
         entry = self.entry
@@ -292,8 +295,8 @@ class AnalysisDialog(QDialog):
 
         The subject is what the analysis needs: a training part, the folds, a
         plan on them, or a run. The function leaves out sealed test parts when
-        it is called. It is None, with any name, if there is no such subject
-        now.
+        it is called. Instead of a function, None is returned, with any name, if
+        there is no such subject now.
         """
         session = self._models.session
         dataset = session.dataset
@@ -334,8 +337,9 @@ class AnalysisDialog(QDialog):
     def _show_progress(self, state: Any) -> None:
         """Show a state of the computation.
 
-        That is the result, which may still grow, or the progress: its share
-        from 0 to 1, and what the computation does now.
+        ``state`` is the result, which may still grow, or the progress:
+        the share that is done, from 0 to 1, and what the computation
+        does now.
         """
         if isinstance(state, AnalysisResult):
             self._warnings = state.warnings
@@ -399,7 +403,8 @@ class AnalysisDialog(QDialog):
     def _show_tables(self, tables: Sequence[AnalysisTable]) -> None:
         """Replace the tables by others, each in a tab; this also removes the last problem.
 
-        Without tables, show the message instead, and forget the warnings.
+        Without tables, show the message instead, and forget the
+        warnings.
         """
         current = self.tabs.currentIndex()
         for view in self.tables():
@@ -432,7 +437,8 @@ class AnalysisDialog(QDialog):
     def _view(self, index: int, table: AnalysisTable) -> TableView:
         """Return the view of a table of the result, which is the tab with this index, from 0.
 
-        The index is part of the view's name. The first column of texts stretches.
+        The index is part of the view's name. The first column of texts
+        stretches.
         """
         # `text_columns` has the indices of the columns of texts. The others are
         # numbers, and are aligned to the right.
@@ -473,9 +479,10 @@ def _data_subject(data: RankingDataset) -> tuple[Any, ...]:
 
 
 def _dataset_subject(dataset: FoldedDataset, sealed: bool) -> tuple[Any, ...]:
-    """Return the subject of an analysis of folds, without sealed test parts.
+    """Return the subject of an analysis of folds, a tuple of the dataset, without sealed test parts.
 
-    ``sealed`` says whether the test parts are sealed; else nothing is left out.
+    ``sealed`` says whether the test parts are sealed; else nothing is
+    left out.
     """
     return (sealed_data(dataset) if sealed else dataset,)
 
@@ -483,7 +490,8 @@ def _dataset_subject(dataset: FoldedDataset, sealed: bool) -> tuple[Any, ...]:
 def _plan_subject(plan: Plan, dataset: FoldedDataset, sealed: bool) -> tuple[Any, ...]:
     """Return the subject of an analysis of a plan: the plan and its data, without sealed test parts.
 
-    ``sealed`` says whether the test parts are sealed; else nothing is left out.
+    ``sealed`` says whether the test parts are sealed; else nothing is
+    left out.
     """
     return plan, sealed_plan_data(plan, dataset) if sealed else dataset
 
@@ -493,7 +501,8 @@ def _run_subject(
 ) -> tuple[Any, ...]:
     """Return the subject of an analysis of a run: its result and its data, without sealed test parts.
 
-    ``sealed`` says whether the test parts are sealed; else nothing is left out.
+    ``sealed`` says whether the test parts are sealed; else nothing is
+    left out.
     """
     return (sealed_run(result), sealed_data(dataset)) if sealed else (result, dataset)
 

@@ -25,6 +25,7 @@ class ChipBar(QWidget):
     Parameters
     ----------
     menus : QMenuBar
+        The menu bar of the window.
 
     Attributes
     ----------
@@ -81,7 +82,8 @@ class ChipBar(QWidget):
     def _fill_free_width(self) -> None:
         """Give this bar the width of the menu bar that the menus leave free.
 
-        It begins a gap after the last menu, and ends at the right end.
+        This bar begins a gap after the last menu, and ends at the right end of
+        the menu bar.
         """
         ends_of_menus = [
             self._menus.actionGeometry(action).right()

@@ -36,21 +36,23 @@ _LIST_KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_Page
 def matching(entries: Sequence[PaletteEntry], typed: str) -> list[PaletteEntry]:
     """Return the entries that contain every typed word, the best matches first.
 
-    A word may be in the text, kind or note of an entry. The order is by the
-    text. Entries with all typed words as whole words come first ("Theme ›
-    Light" before "LightGBM" for "light"), then entries whose words begin with
-    the typed words, then all others. In each of these groups, entries that
-    begin with the typed text come first. Otherwise, the entries keep their
-    order. An empty text matches all entries.
+    A word may be in the text, kind or note of an entry. The order is by
+    the text. Entries with all typed words as whole words come first
+    ("Theme › Light" before "LightGBM" for "light"), then entries whose
+    words begin with the typed words, then all others. In each of these
+    groups, entries that begin with the typed text come first.
+    Otherwise, the entries keep their order. An empty text matches all
+    entries.
     """
     typed_words = typed.lower().split()
 
     def rank(entry: PaletteEntry) -> tuple[int, bool]:
         """Return a sort key of two parts, of which lower values come first.
 
-        The first part is 0 if the typed words are whole words of the entry, 1
-        if they begin its words, else 2. The second part is False if the entry
-        begins with the typed text. Uses `typed_words` of the function.
+        The first part is 0 if the typed words are whole words of the
+        entry, 1 if they begin its words, else 2. The second part is
+        False if the entry begins with the typed text. The typed text is
+        known to the enclosing function.
         """
         text = entry.text.lower()
         entry_words = text.split()
@@ -87,10 +89,12 @@ class CommandPalette(QDialog):
     Parameters
     ----------
     entries : sequence of PaletteEntry
+        The entries that are searched.
     parent : QWidget
         The window.
     search : callable, optional
-        Returns further entries for a typed text; these are listed first.
+        Returns further entries for a typed text; these are listed
+        first.
     """
 
     def __init__(
@@ -142,7 +146,8 @@ class CommandPalette(QDialog):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Let the arrow keys move in the list while the field has the focus.
 
-        Return True for these keys, which the field then does not get.
+        ``watched`` is the field of the search. Return True for the
+        arrow keys, which the field then does not get.
         """
         if not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
             return super().eventFilter(watched, event)
@@ -227,7 +232,8 @@ def _command_entries(actions: Actions) -> Iterator[PaletteEntry]:
 def _submenu_entries(actions: Actions) -> Iterator[PaletteEntry]:
     """Yield the enabled entries of submenus: themes, languages, measures, scalings, recent files.
 
-    The text of an entry begins with that of its submenu: "Theme › Light".
+    The text of an entry begins with that of its submenu: "Theme ›
+    Light".
     """
     for key, menu in actions.submenus.items():
         if key == "pages":  # pages are entries of their own

@@ -39,14 +39,14 @@ class ContributedParts:
     parent : QObject
         Owner of the controllers of pages and panels.
     window : QWidget
-        Owner of the controllers of commands without a panel, and parent of
-        their dialogs.
+        Owner of the controllers of commands without a panel, and parent
+        of their dialogs.
 
     Attributes
     ----------
     controllers : dict of str to Controller
-        Controllers by the keys of their entries. The controller of a page is
-        added when the page is made.
+        Controllers by the keys of their entries. The controller of a
+        page is added when the page is made.
     problems : list of str
         Error messages on controllers that could not be made.
     """
@@ -86,8 +86,8 @@ class ContributedParts:
     def _make(self, entry: Contributed, loaded: LoadedPlugin) -> None:
         """Make and store the controller of an entry of a plug-in.
 
-        If that fails, store the reason for the user, with the plug-in's package
-        and version, and log it.
+        If that fails, store the reason for the user, with the plug-in's
+        package and version, and log it.
         """
         try:
             controller = self._new_controller(entry)
@@ -112,8 +112,8 @@ class ContributedParts:
     def _new_controller(self, entry: Contributed) -> Controller:
         """Return a new controller of an entry, after a check of its type or its widget.
 
-        The caller has to handle any exception, as code of a plug-in may raise
-        any.
+        The caller has to handle every kind of exception, as code of a
+        plug-in may raise any.
         """
         controller_class = imported(entry.controller)
         if isinstance(entry, WindowCommands):
@@ -149,7 +149,8 @@ class ContributedParts:
         loaded : LoadedPlugin
             The plug-in.
         controllers : sequence of Controller
-            The controllers whose panels are on the page, besides its own.
+            The controllers whose panels are on the page, besides its
+            own.
         """
         self._make(entry, loaded)
         controller = self.controllers.get(entry.key)
@@ -192,8 +193,8 @@ class ContributedParts:
         Parameters
         ----------
         show_page : callable
-            Shows the page of a key. The command of a part first shows the page
-            of the part.
+            Shows the page of a key. The command of a part first shows
+            the page of the part.
         """
         calls: dict[str, Callable[[], None]] = {}
         for entry in self._entries:

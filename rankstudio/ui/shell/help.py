@@ -79,7 +79,8 @@ class _Pages(QTextBrowser):
     def loadResource(self, kind: int, name: QUrl | str) -> Any:
         """Return the content of a page or a picture; Qt calls it for each while it lays out a page.
 
-        A picture is scaled down to the available width.
+        ``kind`` is Qt's kind of the resource, and ``name`` the address. A
+        picture is scaled down to the available width.
         """
         if isinstance(name, str):
             name = QUrl(name)
@@ -155,9 +156,10 @@ class GuideWindow(QMainWindow):
     def open(self, url: QUrl) -> None:
         """Show a page of the guide, scrolled to what the part of the address after # names.
 
-        That is a heading or a term of the glossary. An address with nothing
-        before the # is on the shown page. Web and mail addresses open in other
-        programs. For a page that does not exist, a message is shown.
+        The part after # names a heading or a term of the glossary. An
+        address with nothing before the # is on the shown page. Web and
+        mail addresses open in other programs. For a page that does not
+        exist, a message is shown.
         """
         if url.scheme() in ("http", "https", "mailto"):
             QDesktopServices.openUrl(url)
@@ -177,9 +179,9 @@ class GuideWindow(QMainWindow):
     def find_next(self) -> None:
         """Select the next occurrence of the typed text.
 
-        The rest of this page is searched first, then the later pages, then the
-        earlier ones and this one from its beginning. A message says if there is
-        none.
+        The rest of the shown page is searched first, then the later
+        pages, then the earlier pages, and last the beginning of the
+        shown page. A message says if the text does not occur.
         """
         # `find` goes on from the present selection, and returns whether it has
         # found the text on the rest of this page.
@@ -204,9 +206,9 @@ class GuideWindow(QMainWindow):
     def _scroll_to(self, fragment: str) -> None:
         """Scroll to a heading, or to a term of the glossary, which is also selected.
 
-        ``fragment`` is the text of the heading or term as in an address, in
-        lower case with hyphens. For "" and for a text that the page does not
-        have, nothing is done.
+        ``fragment`` is the text of the heading or term as in an
+        address, in lower case with hyphens. For "" and for a text that
+        the page does not have, nothing is done.
         """
         block = self._browser.document().begin()
 
@@ -281,7 +283,8 @@ class GuideWindow(QMainWindow):
     def _focus_search(self) -> None:
         """Give the focus to the search field.
 
-        If it already has the focus, find the next occurrence.
+        If the field already has the focus, find the next occurrence of
+        its text.
         """
         if self.field.hasFocus():
             self.find_next()
@@ -347,7 +350,8 @@ class Help(QObject):
     notice : Notices
         Shows messages.
     places : Mapping of str to str
-        Page and heading of the guide for each panel, by the panel's object name.
+        Page and heading of the guide for each panel, by the panel's
+        object name.
     parent : QWidget
         The window.
 
@@ -377,7 +381,7 @@ class Help(QObject):
     def open_guide(self, address: str) -> None:
         """Open the guide at an address such as "choose-k.md#read-the-curves": a page, a heading or term.
 
-        "" opens it at its last position.
+        The address "" opens the guide at its last position.
         """
         if self.guide is None:
             self.guide = GuideWindow(self._theme, self._window)
@@ -436,8 +440,8 @@ class Help(QObject):
     def offer_crash_report(self, reports: CrashReports) -> None:
         """Show a message that the program crashed the last time, with a button that copies the report.
 
-        The report is deleted after it is copied, or after the user has closed
-        the message.
+        The report is deleted after it is copied, or after the user has
+        closed the message.
         """
         text = tr("RankStudio failed unexpectedly the last time.")
 

@@ -32,6 +32,7 @@ class MeasurementController(Controller):
     ----------
     models : Models
     menus : Menus
+        The menus with the choices of measures and conventions.
     commands : Actions
     status : StatusBar
     parent : QWidget
@@ -69,8 +70,9 @@ class MeasurementController(Controller):
     def ask_measure(self) -> None:
         """Ask the user for the name of a measure, and show the measure.
 
-        If the answer is the path of a Python file, emit `fileNamed` with the
-        path instead; if it is no measure, emit `failed` with the reason.
+        If the answer is the path of a Python file, emit `fileNamed`
+        with the path instead; if it is no measure, emit `failed` with
+        the reason.
         """
         question = tr(
             "Any measure with its k, such as NDCG@20, P@3 or Recall@50, or a Python file with one:"
@@ -96,8 +98,8 @@ class MeasurementController(Controller):
     def measure_by_convention(self, key: str) -> None:
         """Measure the shown run by another convention; without a shown run, change the plan's convention.
 
-        ``key`` names a convention: a set of rules of measures, such as how
-        documents without a label count.
+        ``key`` names a convention: a set of rules of measures, such as
+        how documents without a label count.
         """
         # A run of other data than the open ones does not count as shown.
         record = self._models.runs.shown
@@ -113,8 +115,8 @@ class MeasurementController(Controller):
     def _select_by_measure(self, chooses: bool) -> None:
         """Show of each run the model that the current measure selects, if ``chooses``.
 
-        Otherwise, show the model that each run has selected itself. A message
-        says which.
+        Otherwise, show the model that each run has selected itself. A
+        message says by what the shown models are selected.
         """
         self._session.select_by_measure(chooses)
         if not chooses:
@@ -135,7 +137,7 @@ class MeasurementController(Controller):
 class SealController(Controller):
     """Seals the test part of the open data, and breaks the seal.
 
-    The study stores the times of both.
+    The study stores the times of sealing and breaking.
 
     Parameters
     ----------
@@ -171,7 +173,7 @@ class SealController(Controller):
 
     @Slot(object)
     def show_marks(self, marks: tuple[SealMark, ...] | None) -> None:
-        """Take over the seal marks of another study.
+        """Take over the seal marks of another study, the times when test parts were sealed or unsealed.
 
         In a new study (None), all test parts are sealed.
         """
@@ -200,7 +202,8 @@ class SealController(Controller):
     def write(self) -> None:
         """Store new seal marks in the study.
 
-        Without a study, wait for the one that the next run begins.
+        The marks are the times of sealing and unsealing. Without a
+        study, wait for the study that the next run begins.
         """
         # The list is replaced, not emptied, as the worker thread reads it meanwhile.
         study = self._models.study_store.study
@@ -224,8 +227,9 @@ class SealController(Controller):
 def _seal_text(marks: Sequence[SealMark], dataset: FoldedDataset | None) -> str:
     """Return the text of the status bar: whether the test part is sealed, and how often it was shown.
 
-    ``marks`` are the sealings and unsealings of the study, of all its datasets.
-    Return "" if this test part was never sealed.
+    ``marks`` are the sealings and unsealings of the study, of all its
+    datasets. ``dataset`` is the open dataset. Return "" if its test
+    part was never sealed.
     """
     if dataset is not None and all(fold.test is None for fold in dataset.folds):
         return tr("no test part")

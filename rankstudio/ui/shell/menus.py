@@ -67,8 +67,9 @@ def add_choice(
 ) -> QAction:
     """Add one of several exclusive choices to a menu, and return its action.
 
-    The action has the key as its data. ``label`` is its text, ``text`` its
-    tooltip, and ``group`` has the actions of all choices of the menu.
+    The action has the key as its data. ``label`` is its text, ``text``
+    its tooltip, and ``group`` has the actions of all choices of the
+    menu.
     """
     action = menu.addAction(label)
     action.setData(key)
@@ -81,8 +82,8 @@ def add_choice(
 def _definition_of(name: str) -> str:
     """Return the text that defines a measure, by the measure's name, such as "NDCG@10".
 
-    For a measure of a plug-in, the text also says which convention it follows,
-    and from where it comes.
+    For a measure of a plug-in, the text also says which convention it
+    follows, and from where it comes.
     """
     # The cut of NDCG@10 is 10; measures of all documents have None.
     named_measure = measure(name)
@@ -270,8 +271,8 @@ class Menus(QObject):
     ) -> None:
         """Fill the menu of a choice, by its name, and mark the chosen entry.
 
-        An entry is a key, a label and a tooltip; ``chosen`` is a key. A menu
-        that already has these entries is not filled again.
+        An entry is a key, a label and a tooltip; ``chosen`` is a key. A
+        menu that already has these entries is not filled again.
         """
         menu = self._actions.submenus[name]
         group = self._groups[name]
@@ -426,7 +427,7 @@ class BackendMenu(QObject):
 
     @Slot()
     def _ask_cluster(self) -> None:
-        """Ask for the address of the cluster's scheduler, and compute there.
+        """Ask for the address of a cluster's scheduler, and compute runs on that cluster.
 
         Without an answer, the place of computation is not changed.
         """
@@ -445,9 +446,9 @@ class BackendMenu(QObject):
     def _ask_memory(self, problem: str = "", text: str | None = None) -> None:
         """Ask the user for the memory limit, until the answer is valid or the dialog is cancelled.
 
-        ``problem`` says why the last answer was invalid, and ``text`` is that
-        answer, which can be corrected. Without a last answer, the present limit
-        is shown.
+        ``problem`` says why the last answer was invalid, and ``text``
+        is that answer, which can be corrected. Without a last answer,
+        the present limit is shown.
         """
         question = _MEMORY_QUESTION.format(free=memory.size(memory.available()))
         label = f"{question}\n{problem}" if problem else question
@@ -466,8 +467,8 @@ class BackendMenu(QObject):
     def _answer(self, name: str, title: str, label: str, text: str) -> str | None:
         """Ask for a line of text, and return it; return None if the user cancels the dialog.
 
-        ``label`` is the question, ``text`` the answer that is proposed, and
-        ``name`` the object name of the dialog.
+        ``label`` is the question, ``text`` the answer that is proposed,
+        ``title`` the title of the dialog, and ``name`` its object name.
         """
         dialog = QInputDialog(self._window)
         dialog.setObjectName(name)

@@ -43,6 +43,7 @@ class PluginPanel(Panel):
     theme : Theme
     models : Models
     entry : rankstudio.api.WindowPage or rankstudio.api.WindowPanel
+        The page or panel, as the plug-in describes it.
     loaded : LoadedPlugin
         The plug-in of the entry.
     """
@@ -88,7 +89,8 @@ class PluginPanel(Panel):
     def showEvent(self, event: QShowEvent) -> None:
         """Make the widget when the panel is first shown; later, let it catch up on missed changes.
 
-        The plug-in's module is imported on another thread, as that may take long.
+        The plug-in's module is imported on another thread, as that may
+        take long.
         """
         super().showEvent(event)
         if not self._was_shown:
@@ -105,8 +107,8 @@ class PluginPanel(Panel):
     def attempt(self, call: Callable[[], object]) -> None:
         """Call a function of the plug-in, which may fail.
 
-        After a failure, show the error. After a success, show the widget again
-        if there is one.
+        After a failure, show the error. After a success, show the
+        widget again if there is one.
         """
         # Ctrl+C in the terminal is meant for the whole program.
         try:
@@ -150,8 +152,9 @@ class PluginPanel(Panel):
     def _build(self, function: Callable[[WindowContext], QWidget]) -> None:
         """Make the widget with the plug-in's function, and show it.
 
-        It stays hidden if a callback has failed meanwhile. Callbacks are
-        functions that the plug-in registered while it made the widget.
+        The widget stays hidden if a callback has failed meanwhile.
+        Callbacks are functions that the plug-in registered while it
+        made the widget.
         """
         # A callback that fails while the widget is made sets `_has_failed` again.
         self._has_failed = False
@@ -196,7 +199,8 @@ class PluginParts(QObject):
     panels : Mapping of str to PluginPanel
         Panels on pages of the window, by their keys.
     restored : Signal(str, bool)
-        Key of a panel, and whether it is shown, as it was in the last session.
+        Key of a panel, and whether it is shown, as it was in the last
+        session.
     """
 
     restored = Signal(str, bool)
@@ -227,7 +231,8 @@ class PluginParts(QObject):
         contributed : ContributedParts
             Makes a page that has a controller.
         controllers : sequence of Controller
-            All controllers of the window; the page uses those that have panels on it.
+            All controllers of the window; the page uses those that have
+            panels on it.
         """
         entry, loaded = next(
             (entry, loaded) for entry, loaded in self._parts.pages if entry.key == key
@@ -247,8 +252,8 @@ class PluginParts(QObject):
     def add_panels(self, page: str, content: Splitter) -> None:
         """Add the panels of plug-ins at the end of a page.
 
-        ``page`` is the key of the page, and ``content`` the splitter with its
-        panels.
+        ``page`` is the key of the page, and ``content`` the splitter
+        with its panels.
         """
         for entry, loaded in self._parts.panels:
             if entry.page != page:

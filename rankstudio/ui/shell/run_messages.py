@@ -18,16 +18,17 @@ _PAGES = frozenset({"select", "features", "evidence", "queries", "report"})
 class RunMessages(QObject):
     """Shows the message of a run when the run ends, and later whenever the run is shown.
 
-    The message is hidden while another run, or a page that shows no run, is
-    visible. A message that the user has closed is not shown again. A warning
-    that was visible long enough is only added to the kept messages when the run
-    is shown again. Texts of :meth:`note` are hidden when another page or run is
-    shown, or a run begins.
+    The message is hidden while another run, or a page that shows no
+    run, is visible. A message that the user has closed is not shown
+    again. A warning that was visible long enough is only added to the
+    kept messages when the run is shown again. Texts of :meth:`note` are
+    hidden when another page or run is shown, or a run begins.
 
     Parameters
     ----------
     runs : Runs
     pages : Workspace
+        Tells which page is shown.
     notice : Notices
         Shows these messages among others.
     """
@@ -62,8 +63,8 @@ class RunMessages(QObject):
     def show_outcome(self, record: RunRecord) -> None:
         """Show the message of a run that has ended.
 
-        It says why the run failed, or else the first of the run's notes. A run
-        without either has no message.
+        The message says why the run failed, or else is the first of the
+        run's notes. A run without failure and notes has no message.
         """
         # An earlier end of the same run, which was continued, may have a message.
         self._forget(record.key)
@@ -94,9 +95,9 @@ class RunMessages(QObject):
     def _say(self, key: int | None) -> None:
         """Show the message of a run, by its number, instead of the last message.
 
-        None, or a run without a message, only removes the last one. A warning
-        that the user has seen long enough is not shown again, but put into the
-        list of kept messages.
+        None, or a run without a message, only removes the last message.
+        A warning that the user has seen long enough is not shown again,
+        but put into the list of kept messages.
         """
         if self._message_key in self._messages:
             text, _ = self._messages[self._message_key]

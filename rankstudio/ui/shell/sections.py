@@ -42,7 +42,9 @@ class Sections(QObject):
     controllers : dict of str to PageController
         Controllers of the window's own pages, by the keys of the pages.
     pages : dict of str to Page
+        The pages by their keys.
     workspace : Workspace
+        The widget that shows one page at a time.
     """
 
     def __init__(self, theme: Theme, models: Models, window: QWidget) -> None:
@@ -136,7 +138,8 @@ class Sections(QObject):
     def find(self, key: str) -> Any:
         """Return the controller of a page of the window.
 
-        Return None if there is no such page.
+        ``key`` is the key of the page, such as "compare". Return None if there
+        is no such page.
         """
         return self.controllers.get(key)
 

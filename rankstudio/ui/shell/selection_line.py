@@ -36,16 +36,16 @@ _PADDING = 14  # pixels of the padding of a part
 
 @dataclass(frozen=True)
 class SelectionPart:
-    """Text and menu of a part of the line.
+    """Text and menu of a part of the selection line: data, fold, run, parameters or size.
 
     Attributes
     ----------
     text : str
-        The selection: "fold 3"; "" if there is nothing to select, and the part
-        is not shown.
+        The selection: "fold 3". A part with nothing to select has the
+        text "", and is not shown.
     entries : callable
-        Returns the values that can be selected, with their texts; called when
-        the menu opens.
+        Returns the values that can be selected, with their texts;
+        called when the menu opens.
     chosen : object
         The selected value.
     """
@@ -58,7 +58,8 @@ class SelectionPart:
 class SelectionLine(QWidget):
     """A line of buttons that show the current selection and change it.
 
-    Its longest texts are cut first.
+    The buttons are for data, fold, run, parameters and size. Where there is no
+    room, the longest texts are cut first.
 
     Attributes
     ----------
@@ -126,7 +127,7 @@ class SelectionLine(QWidget):
         return menu
 
     def minimumSizeHint(self) -> QSize:
-        """Return room for the beginnings of all parts.
+        """Return the least size of the line, with room for the beginnings of the texts of all parts.
 
         The toolbar hides buttons only after texts are cut.
         """
@@ -143,8 +144,8 @@ class SelectionLine(QWidget):
     def _button(self, key: str, description: str) -> QPushButton:
         """Return the button of a part, with a menu that is filled whenever it opens.
 
-        ``key`` is the part's key in `PARTS`; ``description`` says what the part
-        is.
+        ``key`` is the part's key in `PARTS`; ``description`` says what
+        the part is.
         """
         # The description is the name for screen readers, and the tooltip.
         button = named(
@@ -245,6 +246,7 @@ class SelectionController(QObject):
     models, settings
         The state that the line shows and changes.
     line : SelectionLine
+        The line that is kept up to date.
     """
 
     openAsked = Signal()
@@ -280,8 +282,8 @@ class SelectionController(QObject):
     def _show(self) -> None:
         """Show the current dataset, fold, run, parameters and size as parts of the line.
 
-        Each part has its text, a function that returns the entries of its menu,
-        and the selected entry.
+        Each part has its text, a function that returns the entries of
+        its menu, and the selected entry.
         """
         view = self._current.shown
         dataset = view.dataset
@@ -331,8 +333,8 @@ class SelectionController(QObject):
     def _folds(self) -> Entries:
         """Return the entries of the menu of folds, each a value and its text.
 
-        The values are the numbers of the folds of the open data, and None for
-        all folds.
+        The values are the numbers of the folds of the open data, and
+        None for all folds.
         """
         folds = self._session.dataset.folds if self._session.dataset else ()
         return [
@@ -358,9 +360,9 @@ class SelectionController(QObject):
     def _combinations(self) -> Entries:
         """Return the entries of the menu of parameters, each a value and its text.
 
-        The first value is None, for the choice by validation. The others are
-        the combinations of the run: tuples with a value for each axis of the
-        plan.
+        The first value is None, for the choice by validation. The
+        others are the combinations of the run: tuples with a value for
+        each axis of the plan.
         """
         entries: list[tuple[object, str]] = [(None, tr("chosen by validation"))]
         record = self._current.shown.record
@@ -375,9 +377,10 @@ class SelectionController(QObject):
     def _sizes(self) -> Entries:
         """Return the entries of the menu of sizes or rounds, each a value and its text.
 
-        The first value is None, for the best size by validation. The others are
-        the sizes of the inspected path; their texts have the measure on
-        validation data, if the path has been measured by the shown measure.
+        The first value is None, for the best size by validation. The
+        others are the sizes of the inspected path; their texts have the
+        measure on validation data, if the path has been measured by the
+        shown measure.
         """
         model = self._current.shown.inspected
         if model is None:
@@ -400,9 +403,10 @@ class SelectionController(QObject):
     def _choose(self, part: str, value: object) -> None:
         """Carry out the user's choice of a value in a part of the line.
 
-        ``part`` is the part's key in `PARTS`. The value None, where it is
-        offered, selects all folds, or what validation selected. For data, the
-        value is a path, or `OPEN`, for which the user is asked for a path.
+        ``part`` is the part's key in `PARTS`. The value None, where it
+        is offered, selects all folds, or what validation selected. For
+        data, the value is a path, or `OPEN`, for which the user is
+        asked for a path.
         """
         model = self._current.shown.inspected
         if part == "dataset":
@@ -423,8 +427,8 @@ class SelectionController(QObject):
     def _inspect_parameters(self, values: tuple[Any, ...] | None) -> None:
         """Inspect the best model with other parameters.
 
-        ``values`` has a value for each axis of the plan. None stands for the
-        model that validation selected.
+        ``values`` has a value for each axis of the plan. None stands
+        for the model that validation selected.
         """
         selected_model = self._current.by_protocol
         if values is not None:

@@ -84,7 +84,7 @@ class StatusBar(QStatusBar):
     def hint(self, text: str) -> None:
         """Show a sentence on the widget under the mouse over the present text.
 
-        "" hides it again.
+        The text "" hides the sentence again.
         """
         self.showMessage(text)
 
@@ -95,7 +95,7 @@ class StatusBar(QStatusBar):
     def show_preparation(self, sentence: str) -> None:
         """Show a sentence on code that is being compiled.
 
-        "" replaces it by "Ready".
+        The sentence "" is shown as "Ready".
         """
         if sentence or self.text() == self._preparation:
             self.say(sentence or tr("Ready"))
@@ -178,8 +178,8 @@ class LoadingBar(QFrame):
 def run_text(record: RunRecord, waiting: int) -> str:
     """Return the sentence on the state of a run.
 
-    For example "Running Greedy RankRLS on MQ2008, fold 3 of 5 · 0:12 left".
-    ``waiting`` is the number of other runs that wait.
+    An example is "Running Greedy RankRLS on MQ2008, fold 3 of 5 · 0:12
+    left". ``waiting`` is the number of other runs that wait.
     """
     subject = tr("{title} on {name}").format(
         title=record.title, name=record.dataset.name

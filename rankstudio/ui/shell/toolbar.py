@@ -30,10 +30,12 @@ class ActionButton(QPushButton):
     Parameters
     ----------
     action : QAction
+        The action that a click triggers.
     texted : bool
         Whether the button shows the action's name beside the icon.
     own_icon : bool
-        Whether the button gets another icon than the action's, which menus show.
+        Whether the button gets another icon than the action's, which
+        menus show.
     """
 
     def __init__(
@@ -72,12 +74,13 @@ class ActionButton(QPushButton):
 class MainToolBar(QToolBar):
     """The toolbar: open, run, the selection line, measure, convention, export and theme.
 
-    In a narrow window it hides some buttons and texts, so that the selection
-    line has room.
+    In a narrow window it hides some buttons and texts, so that the
+    selection line has room.
 
     Parameters
     ----------
     actions : Actions
+        The actions of the window's commands.
     theme : Theme
     """
 
@@ -154,11 +157,12 @@ class MainToolBar(QToolBar):
     def _fit(self) -> None:
         """Hide as many buttons and texts as needed to make the selection line wide enough.
 
-        The width that it needs does not depend on its present text, so that a
-        click that changes the text moves no button. There are five steps, each
-        of which frees some width: two buttons are hidden until a usual line
-        fits; then the texts of two buttons, and two more buttons, until a
-        shortened line fits. The level is the number of steps in force.
+        The width that the line needs does not depend on its present
+        text, so that a click that changes the text moves no button.
+        There are five steps, each of which frees some width: two
+        buttons are hidden until a usual line fits; then the texts of
+        two buttons, and two more buttons, until a shortened line fits.
+        The level is the number of steps in force.
         """
         # The widths are exact to the pixel: a step is undone at the same width
         # at which it is done.

@@ -41,20 +41,21 @@ class Host(Protocol):
 
 
 class WindowContext(QObject):
-    """Window as a page or panel of a plug-in sees it.
+    """The window as a page or panel of a plug-in sees it: the data, the run and the model shown there.
 
-    While the test part is sealed, neither `data` nor the results have one.
+    While the test part is sealed, neither `data` nor the results have
+    one.
 
     Parameters
     ----------
     models : Models
-        What the pages share.
+        State that all pages share: data, plan and runs.
     theme : Theme
         Colours and fonts of the window.
     host : Host
         Panel around the widget of the plug-in.
     parent : QObject
-        What it is deleted with.
+        Owner of this object, which is deleted with its owner.
 
     Examples
     --------
@@ -173,8 +174,9 @@ class WindowContext(QObject):
     def on_change(self, callback: Callable[[], object]) -> None:
         """Call a function now, and whenever something that the window shows has changed.
 
-        It is called only while the widget can be seen, once for several changes
-        at a time. An error is shown in the place of the widget.
+        The function is called only while the plug-in's widget can be
+        seen, once for several changes at a time. An error is shown in
+        the place of the widget.
 
         Parameters
         ----------
@@ -197,10 +199,10 @@ class WindowContext(QObject):
         function : callable
             Function that touches no widget.
         *arguments
-            Its arguments.
+            Arguments of the function.
         show : callable
-            Called on the window's thread with the result. Results of earlier
-            calls that arrive later are dropped.
+            Called on the window's thread with the result. Results of
+            earlier calls that arrive later are dropped.
         """
         self._background.compute(
             partial(function, *arguments),
@@ -215,9 +217,10 @@ class WindowContext(QObject):
 
     @Slot()
     def _call_listeners(self) -> None:
-        """Call the listeners.
+        """Call the functions that the plug-in registered for changes.
 
-        While the widget is hidden, only note that they have missed changes.
+        While the widget is hidden, only note that the functions have
+        missed changes.
         """
         self._missed_changes = not self._host.isVisible()
         if self._missed_changes:
@@ -239,8 +242,8 @@ class WindowContext(QObject):
 class Background(QObject):
     """Calls functions of plug-ins on daemon threads.
 
-    The window waits for its workers when it closes. It does not wait for these
-    threads, as a function of a plug-in may never return.
+    When the window closes, it waits for its workers, but not for these threads,
+    as a function of a plug-in may never return.
     """
 
     _arrived = Signal(int, object, object)
@@ -260,8 +263,9 @@ class Background(QObject):
     ) -> None:
         """Call a function on a thread; then pass its result to ``show``, or its error to ``fail``.
 
-        ``show`` and ``fail`` are called on the window's thread. A later call of
-        `compute` replaces this one, whose result is then dropped.
+        ``show`` and ``fail`` are called on the window's thread. A later
+        call of `compute` replaces this one, whose result is then
+        dropped.
         """
         self._latest += 1
         self._show = show
@@ -272,7 +276,7 @@ class Background(QObject):
         thread.start()
 
     def _call(self, number: int, function: Callable[[], Any]) -> None:
-        """Call a function on its thread, and emit its result or error with the number of the call.
+        """Call a function on the present thread, and emit its result or error with the number of the call.
 
         A signal, unlike a call, is handled on the window's thread.
         """
@@ -293,8 +297,8 @@ class Background(QObject):
     def _deliver(self, number: int, result: Any, problem: BaseException | None) -> None:
         """Pass on the result or the error of the latest call; ignore those of earlier calls.
 
-        ``number`` is that of the call; ``problem`` is the error, None for a
-        result.
+        ``number`` is that of the call; ``problem`` is the error, None
+        for a result.
         """
         if number != self._latest:
             return

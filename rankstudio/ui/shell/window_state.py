@@ -60,7 +60,8 @@ class WindowState(Controller):
     def restore(self) -> None:
         """Give the window the size and layout of the last session.
 
-        Without a last session, it gets sizes that fit the screen.
+        Without a last session, the window gets sizes that fit the
+        screen.
         """
         window = self._window
 
@@ -108,7 +109,8 @@ class WindowState(Controller):
     def _save_settings(self) -> None:
         """Note in the settings the layout of the window, the data and the shown run; not the plan.
 
-        None removes a setting: without data, or for a run that is not stored.
+        Without data, or for a run that is not stored, the former
+        setting is removed.
         """
         settings = self._settings
         session = self._session

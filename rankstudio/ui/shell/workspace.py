@@ -103,8 +103,9 @@ class PageRail(ButtonChoice):
     def show_button(self, key: str, *, is_shown: bool) -> None:
         """Show or hide the button of a page, by the page's key.
 
-        Pages after the first eleven have no button. For them, it is only noted
-        whether the user wants one. ``is_shown`` says whether to show it.
+        Pages after the first eleven have no button. For them, it is
+        only noted whether the user wants one. ``is_shown`` says whether
+        to show it.
         """
         button = self._group.button(self._keys.index(key))
         if button is not None:
@@ -160,8 +161,8 @@ class Workspace(QWidget):
     ----------
     theme : Theme
     pages : dict of str to Page
-        Pages by the keys of their entries. A page without a button on the rail
-        is added when first shown.
+        Pages by the keys of their entries. A page without a button on
+        the rail is added when first shown.
     parts : PluginParts, optional
         Pages and panels of plug-ins.
     make : callable, optional
@@ -174,7 +175,8 @@ class Workspace(QWidget):
     pageMade : Signal(object)
         A page that was added (Page).
     railChanged : Signal(str, bool)
-        Key of a page, and whether the page now has a button on the rail.
+        Key of a page, and whether the page now has a button on the
+        rail.
     entries : tuple of rankstudio.api.WindowPage
         Entries of all pages, from top to bottom.
     """
@@ -280,9 +282,9 @@ class Workspace(QWidget):
     def toggle_whole_page(self) -> None:
         """Let the panel with the keyboard focus fill its page, or put it back into its place.
 
-        The panel is put back if it fills the page already, or is in a window of
-        its own. If no panel has the focus, the one that fills the shown page is
-        put back.
+        The panel is put back if it fills the page already, or is in a
+        window of its own. If no panel has the focus, the one that fills
+        the shown page is put back.
         """
         panel = _focused_panel()
         maximised_panel = self._pages[self.page].maximised
@@ -340,7 +342,7 @@ class Workspace(QWidget):
 def _focused_panel() -> Panel | None:
     """Return the panel that contains the widget with the focus.
 
-    Return None without one.
+    Return None if no panel does.
     """
     widget = QApplication.focusWidget()
     while widget is not None and not isinstance(widget, Panel):

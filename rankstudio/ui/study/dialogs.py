@@ -88,9 +88,9 @@ def holds_data(folder: Path) -> bool:
 
 
 def _format_of_plugin(path: Path) -> DataFormat | None:
-    """Return the plug-in's format with the suffix of a file, which may be compressed.
+    """Return the data format of a plug-in that has the suffix of a file, which may be compressed.
 
-    Return None without one.
+    The file is at ``path``. Return None if no plug-in has such a format.
     """
     name = without_ending(path.name).lower()
     for entry in data_formats():
@@ -107,7 +107,8 @@ def _looks_like_data(path: Path) -> bool:
 def _file_filter(entry: DataFormat) -> str:
     """Return the filter of a plug-in's format for a file dialog: "Runs (*.run *.run.gz *.run.xz)".
 
-    It lets through files with the endings of the format, also compressed ones.
+    The dialog then lists files with the endings of the format, also
+    compressed ones.
     """
     # A format without a suffix of its own may have "" among its endings, which
     # would let through all files.
@@ -151,7 +152,8 @@ def kind_of(path: Path) -> str:
 class _IconModel(QIdentityProxyModel):
     """The model of a file dialog, with icons for the kinds of files.
 
-    The kind of each path is found once.
+    The model finds the kind of each path, such as dataset or study,
+    only once.
     """
 
     def __init__(self, icons: Mapping[str, QIcon], parent: QObject) -> None:
@@ -164,7 +166,7 @@ class _IconModel(QIdentityProxyModel):
         index: QModelIndex | QPersistentModelIndex,
         role: int = Qt.ItemDataRole.DisplayRole,
     ) -> Any:
-        """Return our own icon for a path that can be opened, and all other data as Qt has them.
+        """Return RankStudio's own icon for a path that can be opened, and all other data as Qt has them.
 
         Qt calls it for each property (role) of each cell; the name, with the
         icon, is in column 0.
@@ -264,8 +266,9 @@ class OpenDialog(QFileDialog):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Choose a folder with folds, or of one fold, by a double click or Enter on it.
 
-        True ends the handling of the event: Qt would open the folder in the
-        dialog. Other events are left to Qt.
+        Return True for such an event, which Qt then does not handle:
+        Qt would open the folder in the dialog. Other events are left
+        to Qt.
         """
         # A list gets its keys itself, and its viewport gets the clicks.
         view = next((v for v in self._views if watched in (v, v.viewport())), None)
@@ -293,8 +296,8 @@ class OpenDialog(QFileDialog):
 def _activated_index(view: QAbstractItemView, event: QEvent) -> QModelIndex:
     """Return the index of the cell that the user activates by an event; an index is how Qt names a cell.
 
-    It is that of a double-clicked cell, or of the current one for Enter. For
-    other events, it is invalid.
+    The cell of ``view`` is the double-clicked one or, for Enter, the
+    current one. For other events, the index is invalid.
     """
     if (
         isinstance(event, QMouseEvent)
@@ -338,6 +341,7 @@ class ColumnsDialog(QDialog):
     ----------
     theme : Theme
     preview : TablePreview
+        The columns and the first rows of the table.
     specified : DataColumns
         The roles that are known.
     problem : str
@@ -464,7 +468,7 @@ class ColumnsDialog(QDialog):
     def _roles(self) -> tuple[int, int, int]:
         """Return the numbers of the columns of query, label and part.
 
-        Return -1 for none.
+        The number is -1 for a role without a column.
         """
         qid = -1 if self._no_queries.isChecked() else self._qid.currentData()
         return qid, self._label.currentData(), self._part.currentData()
@@ -478,8 +482,9 @@ class ColumnsDialog(QDialog):
     def _fill_boxes(self) -> None:
         """Fill the choices of columns for query, label, part and document, and the menu of judges.
 
-        The data of an entry are the number of its column, -1 for none. A judge
-        is a column with further labels of the same documents.
+        Each entry of a choice has the number of its column as its
+        data, -1 for no column. A judge is a column with further
+        labels of the same documents.
         """
         # Beside the table, there may be a file with the number of documents of
         # each query (`sizes`), which replaces a column of queries.
@@ -519,8 +524,8 @@ class ColumnsDialog(QDialog):
     def _table_columns(self) -> list[Column]:
         """Return the columns of the dialog's table, of which each row is a column of the file.
 
-        These are a tick for features, the name, the role, and for each of the
-        first documents a column with its values.
+        The columns are a tick for features, the name, the role, and for each of
+        the first documents a column with its values.
         """
         has_long_names = any(
             len(name) > _MAX_SHORT_NAME_LENGTH for name in self._preview.names
@@ -776,7 +781,8 @@ class ColumnsDialog(QDialog):
     def _on_missing_toggled(self, is_missing: bool) -> None:
         """Tick or untick the columns that have only numbers if the text is read as missing.
 
-        The text is the one because of which the dialog is shown.
+        The text is a word in columns of numbers, which made the
+        program show the dialog.
         """
         possible_features = {
             i for i in range(len(self._preview.names)) if self._can_be_feature(i)

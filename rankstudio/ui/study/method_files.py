@@ -123,13 +123,15 @@ class MethodFiles(Controller):
     def open(self, path: str) -> None:
         """Add the methods and measures of a Python file.
 
-        The user is asked first, unless the file is allowed already.
+        The file is at ``path``. The user is asked first, unless the
+        file is allowed already.
         """
 
         def answer(allowed: bool) -> None:
-            """Add the file at `path` if it was allowed before, or if the user agrees now.
+            """Add the methods of a Python file if it was allowed before, or if the user agrees now.
 
-            `path` is that of the method.
+            ``allowed`` says whether it was allowed before. The path
+            is that of the enclosing method.
             """
             if allowed or self._agrees([Path(path)]):
                 self._add(path)
@@ -164,7 +166,8 @@ class MethodFiles(Controller):
     ) -> None:
         """Add the methods of a plan on the worker, and then call a function.
 
-        If their code is not allowed yet, ask and try again.
+        If the user has not allowed the code of the methods yet, ask
+        and try again.
 
         Parameters
         ----------
@@ -180,11 +183,12 @@ class MethodFiles(Controller):
         label = tr("Reading the methods of the plan")
 
         def done(error: RankStudioError | None) -> None:
-            """Call `then` if there was no error; else ask for permission, or report the error.
+            """Go on if methods were added without an error; else ask for permission, or report the error.
 
             The work returns its error instead of raising it. With the
-            permission, the enclosing method is called again. `keys`, `folder`,
-            `then` and `allowed` are its parameters.
+            permission, the enclosing method, which adds the methods
+            of a plan, is called again. Its parameter ``then`` is what
+            to go on with.
             """
             self._end()
             if error is None:
@@ -247,9 +251,9 @@ class MethodFiles(Controller):
         """Replace measures of an earlier version of a file in the plan by those of the present version.
 
         ``measures`` has the key of each measure by its label. ``shows`` says
-        whether to add all measures of the file to the plan, and to show one. It
-        is False for a file with methods: measures that are functions take long,
-        and a function may be a part of a method.
+        whether to add all measures of the file to the plan, and to show one.
+        ``shows`` is False for a file with methods: measures that are functions
+        take long, and a function may be a part of a method.
         """
         # The keys of the earlier version, by labels; none for a file that is read
         # for the first time. A measure is the same if it has the same label.
@@ -259,9 +263,9 @@ class MethodFiles(Controller):
         def present_name(name: str) -> str:
             """Return the name of a measure in the present version of the file.
 
-            Return names of other measures as they are. Uses `old_keys` and
-            `measures`, the keys by labels in the earlier and in the present
-            version.
+            ``name`` is the name of a measure in the plan. Names of
+            measures that are not from this file are returned as they
+            are.
             """
             # A name is a key, or a key with a cut-off, such as "key@10".
             key, separator, cutoff = name.partition("@")
@@ -293,10 +297,10 @@ class MethodFiles(Controller):
     def _show_methods(self, path: str, entries: tuple[Method, ...]) -> None:
         """Choose a method of the file at ``path`` in the form.
 
-        That is the new version of the present method, or else the first method.
-        A new version keeps the values of the parameters that it still has. The
-        keys of the methods are remembered, by which the next version is
-        recognized. ``entries`` are the methods of the file.
+        The chosen method is the new version of the present method, or else the
+        first method. A new version keeps the values of the parameters that it
+        still has. The keys of the methods are remembered, by which the next
+        version is recognized. ``entries`` are the methods of the file.
         """
         old_keys = self._method_keys.get(path, ())
         self._method_keys[path] = tuple(entry.key for entry in entries)
@@ -390,7 +394,7 @@ def _file_text_or_error(path: Path) -> str:
 def _is_allowed(path: Path) -> bool:
     """Return whether this user has already allowed a file.
 
-    It is called on the worker.
+    The file is at ``path``. Called on the worker.
     """
     from rankstudio.engine.methods.foreign.permission import is_allowed_file  # noqa: PLC0415 - numba
 

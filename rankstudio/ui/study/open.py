@@ -108,8 +108,8 @@ class OpenController(Controller):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Open the paths that the user drops on the window.
 
-        These are a file, a folder, or the parts of a fold. Such events end
-        here.
+        The paths are a file, a folder, or the parts of a fold. Return
+        True for events of dropping, which are not handled further.
         """
         # When paths enter the window, they have to be accepted to be dropped later.
         if (
@@ -131,9 +131,10 @@ class OpenController(Controller):
     def hand_over(self, **takers: Callable[[Any], object]) -> None:
         """Set the functions that open files other than data, by their kinds.
 
-        Each takes a path; that of the kind "models" takes a list of paths, and
-        that of "code" the path of a plan and the function to call after the
-        plan's methods are known.
+        ``takers`` has a function for each kind, such as "study". Each
+        function takes a path. But that of "models" takes a list of
+        paths, and that of "code" the path of a plan and the function
+        to call once the methods of the plan are known.
         """
         self._openers = takers
 
@@ -248,18 +249,19 @@ class OpenController(Controller):
         def show(preview: TablePreview) -> None:
             """Ask for the columns in a dialog that shows the first rows.
 
-            `path`, `reading_plan`, `problem` and `cell` are parameters of the
-            method; `table_columns` are the columns of the plan.
+            ``preview`` has the columns and the first rows of the
+            table. The path of the table, and the reason for asking,
+            are parameters of the enclosing method.
             """
             dialog = ColumnsDialog(
                 self._theme, preview, table_columns, problem, self._window, cell=cell
             )
 
             def accept() -> None:
-                """Open the table with the columns that are chosen in `dialog`.
+                """Open the table with the columns that the user has chosen in the dialog.
 
-                `table_columns` are the columns of `reading_plan`, before the
-                question.
+                The dialog, the path of the table and the plan for
+                reading it are those of the enclosing function.
                 """
                 # The dialog does not ask for these properties, which stay.
                 kept_properties = {
@@ -357,7 +359,7 @@ class OpenController(Controller):
         self._open_with(path, reading_plan, columns)
 
     def _open_with(self, path: str, reading_plan: Plan, columns: DataColumns) -> None:
-        """Open data with these columns.
+        """Open the data at a path, with the given roles of columns.
 
         ``reading_plan`` says all else about the reading, such as the scaling.
         The columns are remembered, for the next time that the data are opened.
@@ -389,8 +391,8 @@ class OpenController(Controller):
     def show_sample_run(self) -> None:
         """Show the finished run of the sample at once, before the window is visible.
 
-        Open its data later. If the run cannot be read, nothing is shown;
-        `load_sample` then opens the data.
+        The data of the sample are opened later. If the run cannot be
+        read, nothing is shown; `load_sample` then opens the data.
         """
         with suppress(RankStudioError):
             self._show_run(read_sample_run())
@@ -406,15 +408,17 @@ class OpenController(Controller):
     def _open_sample_run(self, plan: Plan | None) -> None:
         """Show the finished run of the sample, and open its data.
 
-        If ``plan`` is another one than that of the run, open the data only;
-        None is the run's plan. The run is read on a worker thread.
+        If ``plan`` differs from the plan of the run, open the data
+        only; None stands for the plan of the run. The run is read on
+        a worker thread.
         """
 
         def show(record: RunRecord) -> None:
-            """Show the run, unless something else was opened meanwhile.
+            """Show the run of the sample, unless something else was opened meanwhile.
 
-            If `plan` of the method is another one than that of the run, only
-            open the data.
+            ``record`` is the finished run of the sample. If the
+            enclosing method was given another plan than that of the
+            run, only open the data.
             """
             if (
                 self._session.dataset is not None
@@ -448,9 +452,9 @@ class OpenController(Controller):
     def open_paths(self, paths: Sequence[str]) -> None:
         """Open the paths that the user has chosen together.
 
-        They may be one file or folder, models, feature logs with judgments, or
-        the files of one fold. `_openers` has the functions for what is not
-        data.
+        The paths may be one file or folder, models, feature logs with
+        judgments, or the files of one fold. Files that are not data
+        are passed to the functions set by `hand_over`.
         """
         # Files of a search engine's feature set are no data, but name the features.
         if len(paths) == 1 and holds_feature_set(Path(paths[0])):
@@ -511,7 +515,7 @@ class OpenController(Controller):
             self._open_data(path, None, run=run)
 
     def _open_plan(self, path: str, *, run: bool) -> None:
-        """Open the data of a plan, by the path of its file; its methods were added before.
+        """Open the data of a plan, by the path of its file; the methods of the plan were added before.
 
         With ``run``, the plan is run once the data are open.
         """
@@ -526,9 +530,10 @@ class OpenController(Controller):
     def _open_data(self, path: str, plan: Plan | None, *, run: bool) -> None:
         """Open the data at a path.
 
-        They are read as ``plan`` says. Without a plan, they are read as the
-        session's plan says, with the columns that the user has chosen for them
-        before. With ``run``, the plan is run once the data are open.
+        The data are read as ``plan`` says. Without a plan, they are
+        read as the session's plan says, with the columns that the
+        user has chosen for them before. With ``run``, the plan is run
+        once the data are open.
         """
         self._run_when_open = run
         absolute_path = path if path == SAMPLE else str(Path(path).absolute())

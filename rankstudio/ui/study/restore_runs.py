@@ -93,10 +93,10 @@ class RunRestorer(Controller):
             return
 
         def handle(records: list[RunRecord]) -> None:
-            """Give the open data to these runs, which were computed on them, then call `then` of the method.
+            """Give the open data to runs that were computed on these data, and then go on.
 
-            `dataset` are the data that were open when the checksums were
-            requested.
+            ``records`` are the runs. The data are those that were
+            open when their checksums were requested.
             """
             # Other data may have been opened while checksums were compared.
             if session.dataset is dataset:
@@ -117,16 +117,16 @@ class RunRestorer(Controller):
     def _open(self, record: RunRecord) -> None:
         """Open the data of a run, and give them to all runs on these data.
 
-        Afterwards, the run is resumed if it waits for that.
+        Afterwards, the run is resumed if the user has asked for that.
         """
         recorded = record.recorded
         plan = record.plan
 
         def is_on_same_data(other: RunRecord) -> bool:
-            """Return whether another run has the same data as the method's run: the same files, read in the same way.
+            """Return whether another run has the data of a given run: the same files, read in the same way.
 
-            `recorded` and `plan` are those of the method's run. False for a run
-            whose data are open.
+            The given run is a parameter of the enclosing method.
+            Return False if the data of ``other`` are open.
             """
             if other.recorded is None or recorded is None:
                 return False
@@ -136,8 +136,9 @@ class RunRestorer(Controller):
         def handle(dataset: FoldedDataset) -> None:
             """Replace the stand-in of the data by the data, in all runs on them.
 
-            If the session shows the stand-in, it is replaced there, too. A
-            stand-in has what a study stores about data, without documents.
+            A stand-in has what a study stores about data, without
+            documents. If the session shows the stand-in, the stand-in
+            is replaced there, too.
             """
             stand_in = record.dataset
             records = [other for other in self._runs.records if is_on_same_data(other)]
@@ -150,7 +151,8 @@ class RunRestorer(Controller):
 
             No run waits for its data any more afterwards.
 
-            `record` is the run of the method.
+            ``outcome`` is that of opening the data. The run is a
+            parameter of the enclosing method.
             """
             run_to_resume = self._run_to_resume
             self._run_to_resume = None

@@ -118,8 +118,9 @@ class StudyFiles(Controller):
     def open(self, path: str) -> None:
         """Open a study: list its runs, and store new runs in it.
 
-        If that would stop a run in progress, ask the user first. Nothing is
-        done for a study that is open, or is being opened.
+        If opening the study would stop a run in progress, ask the
+        user first. Nothing is done for a study that is open, or is
+        being opened.
         """
         file = Path(path).resolve()
         if file == self._study_store.path:
@@ -175,9 +176,9 @@ class StudyFiles(Controller):
         def use_copy(_: None) -> None:
             """Use the copy as the study of the window, after it is written.
 
-            The old file is removed from the recent ones if it is the program's
-            own. Runs that could not be stored in a read-only study can go on.
-            `old_path` is the file.
+            The old file is removed from the list of recent files if
+            the user has not named it. Runs that could not be stored
+            in a read-only study can go on.
             """
             # A study without a name is in a file of the program's own, of no
             # further use.
@@ -213,9 +214,11 @@ class StudyFiles(Controller):
         file = Path(path)
 
         def work(cancelled: CancelFlag) -> Iterator[object]:
-            """Yield the study in `file` of the method, then its runs.
+            """Yield the study of the last session, then the runs of the study.
 
-            If another window has it open, yield only a sentence that says so.
+            The file is known to the enclosing method. If another
+            window has the study open, yield only a sentence that says
+            so. ``cancelled`` returns whether to stop.
             """
             try:
                 yield from self._study_store.read(file)(cancelled)
@@ -245,10 +248,10 @@ class StudyFiles(Controller):
             show()
 
         def handle(message: object) -> None:
-            """Handle a message of `work`: switch to the study, list a run, or show a sentence.
+            """Handle a message of the job that reads: switch to the study, list a run, or show a sentence.
 
-            For the study, `is_open` of the method becomes True; `file` is its
-            path.
+            ``message`` is the opened study, the record of a run, or a
+            sentence on why something is not read.
             """
             nonlocal is_open
             match message:
@@ -272,8 +275,9 @@ class StudyFiles(Controller):
         def end(outcome: Outcome) -> None:
             """Report a failure. If the study was opened at all, find the runs on the open data.
 
-            `is_open` says whether the study in `file` was opened. `finish` of
-            the method is called after the runs are found.
+            ``outcome`` is that of the job that reads the study. After
+            the runs are found, the function that was passed to the
+            enclosing method is called.
             """
             self._path_being_opened = None
             if outcome.ending is Ending.FAILED:
@@ -336,8 +340,8 @@ class StudyFiles(Controller):
     def _show_again(self, run_id: float | None) -> None:
         """Show a run on the open data, with the model that was chosen of it.
 
-        That is the run with this id in the study, or else the last one. If a
-        run is shown already, it stays.
+        The run is that with the id ``run_id`` in the study, or else
+        the last run. If a run is shown already, that run stays.
         """
         on_data = [
             r for r in self._runs.records if r.dataset is self._models.session.dataset
@@ -417,8 +421,9 @@ class StudyFiles(Controller):
     def _may_leave(self, description: str) -> bool:
         """Return whether the present study may be left.
 
-        If that would stop a run in progress, ask the user. ``description`` is
-        the title of the question: what the user wants to do.
+        If leaving the study would stop a run in progress, ask the
+        user. ``description`` is the title of the question: what the
+        user wants to do.
         """
         if not self._runs.busy:
             return True

@@ -54,7 +54,8 @@ class Colors:
     def role(self, name: str) -> str:
         """Return the color of a role, by its name.
 
-        A color ``#rrggbb`` is returned as it is.
+        The result is ``#rrggbb``. A ``name`` that is a color
+        ``#rrggbb`` itself is returned as it is.
         """
         return name if name.startswith("#") else str(getattr(self, name))
 
@@ -68,7 +69,7 @@ class Colors:
 
 @cache
 def _color(code: str, alpha: float) -> QColor:
-    """Return a color with an opacity.
+    """Return the color of a code ``#rrggbb`` with an opacity in [0, 1].
 
     Colors are cached, as each drawn cell needs several and reading a code takes long.
     """

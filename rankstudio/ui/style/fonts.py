@@ -36,8 +36,8 @@ _FONT_FILES = ("Inter-Regular.otf", "Inter-SemiBold.otf")
 def family() -> str:
     """Return the font family of the window: Inter, of the system or bundled; "" for the default font.
 
-    This needs a running QGuiApplication. The result is cached, as it cannot
-    change while a program runs.
+    The function needs a running QGuiApplication. The result is cached, as it
+    cannot change while a program runs.
     """
     if "Inter" in QFontDatabase.families():
         return "Inter"

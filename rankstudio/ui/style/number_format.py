@@ -43,7 +43,9 @@ def axis_value(axis: Axis, value: Any) -> str:
 def combination_label(axes: Sequence[Axis], values: Sequence[Any]) -> str:
     """Format the values on a plan's axes: "λ1 = 0.1 · loss = hinge".
 
-    Return "" for a plan without axes.
+    An axis is a parameter of which the plan tries several values;
+    ``values`` has a value for each. Return "" for a plan without
+    axes.
     """
     pairs = zip(axes, values, strict=True)
     return " · ".join(

@@ -21,7 +21,7 @@ from rankstudio.ui.style.colors import Colors
 
 
 class Category(NamedTuple):
-    """Color, dash and marker of a category.
+    """Color, dash and marker by which plots tell a category, such as a run, from the others.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ def category(colors: Colors, index: int) -> Category:
 
 
 def viridis(values: Floats) -> Bytes:
-    """Map values in [0, 1] to RGB.
+    """Map values in [0, 1] to the RGB colors of the color map viridis.
 
     Parameters
     ----------

@@ -77,7 +77,7 @@ def plain(text: str) -> str:
 def key_text(shortcuts: str) -> str:
     """Return the first of some shortcuts in the form of the user's system.
 
-    Return "" for none.
+    The form is such as "⌘N" on macOS. Return "" without shortcuts.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ def slug(heading: str) -> str:
 def glossary() -> dict[str, str]:
     """Return the meanings of the glossary's terms, in the language of the guide.
 
-    Return {} without a glossary.
+    The keys are the terms. Return {} without a glossary.
     """
     # The glossary is a table in Markdown with lines such as "| fold | A part …
     # |": a term and its meaning.
@@ -74,9 +74,10 @@ def glossary() -> dict[str, str]:
 class TermLabel(QLabel):
     """A label that may contain a term of the glossary, underlined with dots.
 
-    The tooltip of the term explains it. A click on the term opens the guide at
-    it. So do Enter, the space bar and F1 while the label has the focus, and F1
-    while the field of the label has the focus.
+    The tooltip of the term explains the term. A click on the term
+    opens the guide at the term's explanation. So do Enter, the space
+    bar and F1 while the label has the focus, and F1 while the field
+    of the label has the focus.
     """
 
     def __init__(self) -> None:
@@ -84,7 +85,7 @@ class TermLabel(QLabel):
         self._term = self._word = ""
 
     def set_term(self, term: str, word: str = "") -> None:
-        """Underline a term.
+        """Underline a term of the glossary in the text of the label.
 
         Parameters
         ----------
@@ -117,7 +118,7 @@ class TermLabel(QLabel):
     def term_address(self) -> str:
         """Return the address in the guide that explains the term: "glossary.md#fold".
 
-        Return "" for no term.
+        Return "" for a label without a term.
         """
         return f"{_PAGE}#{slug(self.term())}" if self.term() else ""
 
@@ -151,7 +152,8 @@ class TermLabel(QLabel):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Show the explanation of the term as a tooltip while the mouse is on the word.
 
-        Beside the word, the label shows its own tooltip, as False is returned.
+        Return True if the event is handled. Beside the word, the
+        label shows its own tooltip, as False is returned.
         """
         if watched is not self or event.type() != QEvent.Type.ToolTip:
             return super().eventFilter(watched, event)
@@ -256,9 +258,10 @@ class TermLabel(QLabel):
         return is_left and self.word_rect().contains(event.position().toPoint())
 
     def _open(self) -> None:
-        """Have the next parent that can open the guide do so.
+        """Open the guide at the term, by the nearest parent of the label that can open the guide.
 
-        A panel may be in a window of its own.
+        If the panel of the label is in a window of its own, the
+        parents of that window are asked, too.
         """
         widget: QWidget | None = self
         while widget is not None and not isinstance(widget, GuideOpener):
@@ -270,8 +273,8 @@ class TermLabel(QLabel):
 def term_address_of(widget: QWidget) -> str:
     """Return the guide's address of a term, such as "glossary.md#fold".
 
-    It is the term in the label ``widget``, or in the label of the field
-    ``widget``; "" without such a term.
+    The term is that in the label ``widget``, or in the label of the
+    field ``widget``. Return "" without such a term.
     """
     if isinstance(widget, TermLabel):
         return widget.term_address()

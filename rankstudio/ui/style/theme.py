@@ -136,7 +136,8 @@ class Theme(QObject):
     def set_text_size(self, size: int) -> None:
         """Change the size of all text.
 
-        Sizes outside of `fonts.SIZES` are clipped.
+        ``size`` is that of ordinary text, in logical pixels. Sizes
+        outside of `fonts.SIZES` are clipped.
         """
         size = min(max(size, fonts.SIZES[0]), fonts.SIZES[-1])
         if size != self._text_size:
@@ -230,8 +231,9 @@ class Theme(QObject):
     def _turn(self) -> None:
         """Do the work of one turn of the event loop.
 
-        That is the next job; after all jobs, some of the hidden widgets are
-        styled. Between two turns the window handles clicks and keys.
+        The work is the next job or, after all jobs, to style some of
+        the hidden widgets. Between two turns the window handles
+        clicks and keys.
         """
         if self._jobs:
             job = self._jobs.popleft()
@@ -301,7 +303,8 @@ class Theme(QObject):
     def _resolve(self) -> Colors:
         """Return the colors of the mode.
 
-        For "system", return those of the desktop's present color scheme.
+        The mode is "light", "dark" or "system". For "system", return
+        the colors of the desktop's present color scheme.
         """
         if self._mode != "system":
             return DARK if self._mode == "dark" else LIGHT
@@ -312,10 +315,10 @@ class Theme(QObject):
     def _restyle(self) -> None:
         """Apply other colors or another text size to the widgets, some in each turn.
 
-        Visible ones come first. Qt would apply a style sheet to all widgets of
-        the process at once, which takes a second for a window of 1,500 widgets,
-        few of which are visible. The windows are not drawn until all visible
-        widgets are styled.
+        Visible widgets come first. Qt would apply a style sheet to
+        all widgets of the process at once, which takes a second for a
+        window of 1,500 widgets, few of which are visible. The windows
+        are not drawn until all visible widgets are styled.
         """
         visible = self._exchange_sheet(self._app) if self._app is not None else []
         self.changed.emit()
@@ -353,8 +356,9 @@ class Theme(QObject):
     def _exchange_sheet(self, app: QApplication) -> list[QWidget]:
         """Exchange the style sheet, and return the visible widgets, which have to be styled anew.
 
-        All styled widgets wait for that: they are in `_unstyled` then, the
-        visible ones first, and have lost Qt's attribute "polished".
+        From then on, all styled widgets wait to be styled anew,
+        visible widgets first, and have lost Qt's attribute
+        "polished".
         """
         # Qt's attribute "polished" marks styled widgets, which are collected
         # below. Widgets that still wait since the last change have lost it, and
@@ -408,9 +412,9 @@ def _all_widgets(app: QApplication) -> list[QWidget]:
 def _without_style_events(widgets: Sequence[QWidget]) -> Iterator[None]:
     """Keep events of a change of the application's style from widgets.
 
-    In the ``with`` block the style is changed; afterwards widgets get events
-    again. As the widgets are not styled then, they lose Qt's attribute
-    "polished", which marks styled ones.
+    The style is changed in the ``with`` block; afterwards ``widgets``
+    get events again. As the widgets are not styled in the block, they
+    lose Qt's attribute "polished", which marks styled widgets.
     """
     # Widgets that have the attribute for another reason keep it.
     listeners = [

@@ -15,7 +15,7 @@ from rankstudio.ui.widgets.panel import ElidedLabel
 class Chip(QFrame):
     """A text with links on a tinted background.
 
-    It is hidden while the text is empty.
+    A chip is a short message in the window, hidden while the text is empty.
 
     Parameters
     ----------

@@ -80,7 +80,8 @@ class Segment(QPushButton):
 class ButtonChoice(QWidget):
     """A group of buttons of which exactly one is chosen.
 
-    Tab stops at the chosen one, arrow keys move.
+    The Tab key stops at the chosen button; arrow keys move to other
+    buttons.
     """
 
     def __init__(self) -> None:
@@ -90,7 +91,8 @@ class ButtonChoice(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Choose the next or previous visible button by the arrow keys.
 
-        At the end of the row, the chosen button stays chosen.
+        At the end of the row of buttons, the chosen button stays
+        chosen.
         """
         # `step` is 1 or -1 for an arrow key, None for any other key. The id of a
         # button is its position, -1 for none; the group returns None for a
@@ -210,7 +212,8 @@ class Segmented(ButtonChoice):
     def eventFilter(self, watched: object, event: object) -> bool:
         """Handle the arrow keys instead of the buttons, which would move the focus out of the row.
 
-        False leaves other events to the buttons.
+        ``watched`` is a button of the row. Return True for the arrow
+        keys; False leaves other events to the buttons.
         """
         if not isinstance(event, QKeyEvent) or event.type() != QKeyEvent.Type.KeyPress:
             return False
@@ -340,9 +343,9 @@ class LambdaSlider(QWidget):
     ) -> None:
         """Offer other values in this order, and move to the one nearest to the present value.
 
-        Values in ``marked`` have ticks, by default all values. A ``symbol``
-        replaces the letter before the slider, which is "λ" at first; "" keeps
-        it.
+        Values in ``marked`` have ticks, by default all values. A
+        ``symbol`` replaces the letter before the slider, which is "λ"
+        at first; "" keeps it.
         """
         if symbol:
             self._symbol.setText(symbol)
@@ -439,8 +442,8 @@ _SPACE_BELOW_NOTE = 5  # pixels
 class _CalmComboBox(QComboBox):
     """A combo box that leaves the mouse wheel to the form around it, instead of changing its value.
 
-    Its list is as wide as the longest entry, even in a narrow form. The text of
-    the box itself is cut with an ellipsis.
+    The list of the box is as wide as the longest entry, even in a
+    narrow form. The text of the box itself is cut with an ellipsis.
     """
 
     cut = Qt.TextElideMode.ElideRight
@@ -448,7 +451,8 @@ class _CalmComboBox(QComboBox):
     def initStyleOption(self, option: QStyleOptionComboBox) -> None:
         """Set how Qt draws the box: its text is cut to the width beside the arrow.
 
-        Where the text is cut, at its end or in the middle, is set by `cut`.
+        ``option`` receives the text. The attribute `cut` says where the
+        text is cut, at its end or in the middle.
         """
         super().initStyleOption(option)
         text_rect = self.style().subControlRect(
@@ -579,10 +583,10 @@ def choice_box(
     Parameters
     ----------
     choices : tuple of (key, label)
-        The data of an entry are its key.
+        Key and text of each entry; the key is the entry's data in Qt.
     cut : Qt.TextElideMode
-        Where to cut a text that has no room; in the middle for names with equal
-        beginnings.
+        Where to cut a text that has no room; in the middle for names
+        with equal beginnings.
     """
     box = _CalmComboBox()
     box.cut = cut
@@ -656,8 +660,8 @@ def look_for_mouse(button: QWidget) -> None:
 class PickMenu(QMenu):
     """A menu with a list of values.
 
-    Arrow keys, Enter and first letters work as in any list. `set_entries` fills
-    the list before the menu is shown.
+    Arrow keys, Enter and first letters work as in any list.
+    `set_entries` fills the list before the menu is shown.
 
     Parameters
     ----------

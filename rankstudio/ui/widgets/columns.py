@@ -87,15 +87,18 @@ class Heading:
     Attributes
     ----------
     key : Hashable
-        Identity of the heading, which stays the same when its texts change.
+        Identity of the heading, which stays the same when its texts
+        change.
     title : str
         Text in bold at the beginning.
     parts : tuple of (str, bool)
-        Pieces of the sentence after the title, each with whether it is bold.
+        Pieces of the sentence after the title, each with whether it is
+        bold.
     is_folded : bool
         Whether the rows below the heading are hidden.
     link : str
-        Text of a link to an action on the rows below the heading; "" for no link.
+        Text of a link to an action on the rows below the heading; ""
+        for no link.
     link_hint : str
         Tooltip of the link.
     """
@@ -117,12 +120,14 @@ class Heading:
 class Column:
     """A column of a table: how its cells get their values from row objects, and how they are drawn.
 
-    The callables take the row object, unless stated otherwise.
+    Callables take the row object as their argument, unless stated
+    otherwise.
 
     Attributes
     ----------
     key : str
-        Attribute of the row object, or key of a mapping; the column's name in signals.
+        Attribute of the row object, or key of a mapping; the column's
+        name in signals.
     title : str
         Title in the header.
     full_title : str
@@ -130,8 +135,8 @@ class Column:
     align : {"left", "right", "center"}
         Numbers go to the right.
     format : str or callable
-        A format specification (".4f"), or a function of the value; None and NaN
-        are "–" in any case.
+        A format specification (".4f"), or a function of the value; None
+        and NaN are "–" in any case.
     value : callable, optional
         Returns the value, if it is not the attribute `key` of the row.
     tooltip : str
@@ -141,12 +146,13 @@ class Column:
     stretch : bool
         Whether the column takes the remaining room.
     least : int
-        Least width in pixels of a column that stretches; where there is less
-        room, the table scrolls.
+        Least width in pixels of a column that stretches; where there is
+        less room, the table scrolls.
     kind : {"text", "weight", "dot", "progress", "tick", "histogram"}
-        How cells are drawn. A ``weight`` is a number, a ``dot`` a `Dot`, a
-        ``tick`` a `Tick`, a ``histogram`` a `HistogramCell`; a ``progress``
-        cell draws a `ProgressCell` as a bar and any other value as text.
+        How cells are drawn. A ``weight`` is a number, a ``dot`` a
+        `Dot`, a ``tick`` a `Tick`, a ``histogram`` a `HistogramCell`; a
+        ``progress`` cell draws a `ProgressCell` as a bar and any other
+        value as text.
     tone : str or callable
         Color role of the text, or a function that returns the role.
     bold : callable, optional
@@ -154,22 +160,23 @@ class Column:
     mark : callable, optional
         Returns whether a diamond follows the text ("pinned").
     hint : callable, optional
-        Returns the tooltip of the cell; without it, a text that is cut off is
-        the tooltip.
+        Returns the tooltip of the cell; without it, a text that is cut
+        off is the tooltip.
     sort : callable, optional
         Returns the value to sort by, if it is not the cell's value.
     edited : callable, optional
-        Returns the text with which the editor of the cell opens. Without it,
-        the user cannot edit cells.
+        Returns the text with which the editor of the cell opens.
+        Without it, the user cannot edit cells.
     paint : callable, optional
-        Draws into a cell, before its text. It takes the painter, the cell's
-        rectangle, the theme's colors and the row, and returns the rectangle
-        that is left for the text, or None if no text is to follow.
+        Draws into a cell, before its text. The function takes the painter, the
+        cell's rectangle, the theme's colors and the row, and returns the
+        rectangle that is left for the text, or None if no text is to follow.
     spoken : callable, optional
-        Returns the words of a screen reader for the cell, if these are not the text.
+        Returns the words of a screen reader for the cell, if these are
+        not the text.
     parts : tuple of Column
-        Columns that replace this one in CSV and on the clipboard, with one
-        number each; empty for itself.
+        Columns that replace this one in CSV and on the clipboard, with
+        one number each; empty for itself.
     """
 
     key: str
@@ -207,8 +214,8 @@ class Column:
     def text(self, row: Row) -> str:
         """Return the text of the cell in a row.
 
-        It is the formatted value, "–" for a missing one, and "" for a cell that
-        is drawn.
+        The text is the formatted value, "–" for a missing value, and ""
+        for a cell that is drawn.
         """
         value = self.value_in(row)
         if is_missing(value):
@@ -232,9 +239,9 @@ class Column:
     def plain(self, row: Row) -> str:
         """Return the text of the cell that is copied and exported.
 
-        Numbers have all digits, and a missing value is "". For a cell that the
-        user can edit, this is the text of the editor, without marks added to
-        it.
+        Numbers have all digits, and a missing value is "". For a cell
+        that the user can edit, this is the text of the editor, without
+        marks added to it.
         """
         # `editor_text` returns the text with which the editor of a cell opens. A number
         # in an editable cell is written with all digits instead, as the editor may
@@ -270,8 +277,8 @@ class Column:
 def tick_column(is_ticked: Callable[[Row], bool], tooltip: str) -> Column:
     """Return a narrow column of boxes without a title.
 
-    ``is_ticked`` returns whether a row has a tick; ``tooltip`` is that of the
-    header.
+    ``is_ticked`` returns whether a row has a tick; ``tooltip`` is that
+    of the header.
     """
     return Column(
         "tick",
@@ -291,15 +298,17 @@ def is_missing(value: object) -> bool:
 class ColumnModel(QAbstractTableModel):
     """The model of a table: row objects in columns, sorted by a column, separately below each heading.
 
-    The sort key of each row is computed once. Qt's proxy model would compare
-    pairs of cells in Python, which takes a second for two thousand rows.
+    The sort key of each row is computed once. Qt's proxy model would
+    compare pairs of cells in Python, which takes a second for two
+    thousand rows.
 
     Parameters
     ----------
     columns : sequence of Column
+        The columns, from left to right.
     identity : callable, optional
-        Returns the identity of a row object, by which the selection is kept
-        when rows change.
+        Returns the identity of a row object, by which the selection is
+        kept when rows change.
     rows : sequence
         The rows to begin with; they are not copied.
     parent : QObject, optional
@@ -345,7 +354,8 @@ class ColumnModel(QAbstractTableModel):
         Returns
         -------
         bool
-            Whether these are other rows; False if the same rows only have new contents.
+            Whether these are other rows; False if the same rows only
+            have new contents.
         """
         # For the same rows, Qt is only notified of new contents: a reset would
         # lose its selection and scroll position.
@@ -378,7 +388,8 @@ class ColumnModel(QAbstractTableModel):
     ) -> None:
         """Sort by a column, -1 for the order in which the rows were given.
 
-        Equal rows keep that order.
+        ``column`` is the position of the column. Rows with equal values
+        keep the order in which rows were given.
         """
         # Qt calls this twice for a click on a header
         if self._sorting != (column, order):
@@ -388,7 +399,8 @@ class ColumnModel(QAbstractTableModel):
     def _sorted_indices(self) -> Sequence[int]:
         """Return the indices in `rows` in the order that the sorting column gives.
 
-        Headings stay above their rows, which are sorted among themselves.
+        Headings stay above their rows; the rows below a heading are
+        sorted among themselves.
         """
         number, order = self._sorting
         if not 0 <= number < len(self.columns):
@@ -414,8 +426,9 @@ class ColumnModel(QAbstractTableModel):
     ) -> list[int]:
         """Return indices of rows, sorted by the values of a column.
 
-        Rows without a value come last in either direction, and texts ignore
-        case. The indices may be a range.
+        ``descends`` says whether the greatest value comes first. Rows without a
+        value come last in either direction, and texts ignore case. The indices
+        may be a range.
         """
         keys = {index: column.order(self.rows[index]) for index in indices}
         present = [index for index in indices if not is_missing(keys[index])]
@@ -430,9 +443,9 @@ class ColumnModel(QAbstractTableModel):
     def _rearrange(self) -> None:
         """Sort the shown rows, and let Qt's persistent indexes follow their rows.
 
-        A persistent index is a cell that Qt remembers: the current cell and the
-        highlighted ones. It has the position of the row, which the sorting
-        changes.
+        A persistent index is a cell that Qt remembers: the current cell
+        or a highlighted cell. The index has the position of the row,
+        which the sorting changes.
         """
         old_indices = self._shown_indices
         new_indices = self._sorted_indices()
@@ -454,7 +467,8 @@ class ColumnModel(QAbstractTableModel):
     def identities(self, rows: Sequence[Row]) -> list[Hashable]:
         """Return the identities of rows.
 
-        These are their positions if no ``identity`` was given.
+        The identities are the positions of the rows if no function
+        ``identity`` was given.
         """
         return [self._identity_of(row, index) for index, row in enumerate(rows)]
 
@@ -471,7 +485,8 @@ class ColumnModel(QAbstractTableModel):
     def is_heading(self, number: int) -> bool:
         """Return whether the row shown at a position is a heading.
 
-        Return False for a position without a row.
+        ``number`` is the position, from 0. Return False for a position without
+        a row.
         """
         if not 0 <= number < len(self._shown_indices):
             return False
@@ -484,8 +499,9 @@ class ColumnModel(QAbstractTableModel):
     def bar_range(self, column: int) -> tuple[float, float]:
         """Return the ends of the scale of a column's bars.
 
-        These are the least and the greatest number of the column, 0 included.
-        They are computed once for the present rows.
+        ``column`` is the position of the column. The ends are the least and the
+        greatest number of the column, 0 included. The ends are computed once
+        for the present rows.
         """
         if column not in self._ranges:
             rows = (row for row in self.rows if not isinstance(row, Heading))
@@ -505,8 +521,8 @@ class ColumnModel(QAbstractTableModel):
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Return a property of a cell, by the role: its text, tooltip, row object and others.
 
-        Qt calls it for each property; None leaves the property as it is by
-        default.
+        Qt calls it for each property; None leaves the property as it is
+        by default.
         """
         if not index.isValid():
             return None
@@ -535,7 +551,7 @@ class ColumnModel(QAbstractTableModel):
         """Return a property of a cell in the row of a heading, by the role.
 
         The first cell has the text of the heading; every cell has the heading
-        itself as its row object. All else is None.
+        itself as its row object. Any other property is None.
         """
         if role == ROW_ROLE:
             return heading
@@ -556,8 +572,8 @@ class ColumnModel(QAbstractTableModel):
     ) -> bool:
         """Emit `written` with the text that the user wrote; return whether the cell can be edited.
 
-        An unchanged text is not emitted. The model does not change rows: their
-        owner sets other ones.
+        An unchanged text is not emitted. The model does not change
+        rows: the owner of the rows sets other rows.
         """
         if not index.isValid() or role != Qt.ItemDataRole.EditRole:
             return False
@@ -575,8 +591,9 @@ class ColumnModel(QAbstractTableModel):
     ) -> Any:
         """Return a property of the header, by the role.
 
-        That is the title, tooltip or alignment of a column, or the number of a
-        row, from 1.
+        The property is the title, tooltip or alignment of a column, or
+        the number of a row, from 1. ``section`` is the position of the
+        column or row.
         """
         if orientation == Qt.Orientation.Vertical:
             return (
@@ -612,7 +629,8 @@ def separated_text(
 ) -> str:
     """Return rows as text with a header line, the cells separated by `separator`.
 
-    Numbers have all their digits.
+    Each column gives one cell of a line, or a cell for each of its parts; a
+    column of drawings is left out. Numbers have all their digits.
     """
     # A column of drawings is left out, and one with several numbers is divided
     # into columns of one number.
@@ -630,9 +648,9 @@ def separated_text(
 def table_text(columns: Sequence[Column], rows: Sequence[Row], ending: str) -> str:
     """Return rows as a table, in the format of a file name's ending.
 
-    That is LaTeX for ".tex", Markdown for ".md", and CSV for any other ending.
-    In CSV numbers have all their digits; the other formats have the texts of
-    the cells.
+    The format is LaTeX for ".tex", Markdown for ".md", and CSV for any
+    other ``ending``. In CSV numbers have all their digits; the other
+    formats have the texts of the cells.
     """
     text_of_table = {".tex": latex_text, ".md": markdown_text}.get(ending)
     if text_of_table is None:

@@ -26,6 +26,7 @@ class Fact:
     Attributes
     ----------
     key, value : str
+        Name of the fact, and its value as text.
     note : str
         Text after the value, in the color of ``role``: "6 constant".
     role : {"warning", "ok", "error", "muted"}
@@ -35,7 +36,8 @@ class Fact:
     term : str
         Glossary term to which the key is linked; "" for none.
     wraps : bool
-        Whether a long value is continued in further lines instead of being cut.
+        Whether a long value is continued in further lines instead of
+        being cut.
     """
 
     key: str
@@ -48,13 +50,15 @@ class Fact:
 
 
 class KeyValue(QWidget):
-    """A grid of facts.
+    """A grid of facts: a row for each, with the key at the left and the value at the right.
 
-    A value that is too long ends in "…", and its tooltip shows it in full.
+    A value that is too long ends in "…", and its tooltip shows it in
+    full.
 
     Parameters
     ----------
     rows : sequence of Fact
+        The facts, from top to bottom.
     """
 
     def __init__(self, rows: Sequence[Fact] = ()) -> None:
@@ -171,7 +175,8 @@ class BarRows(QWidget):
     def set_rows(self, rows: Sequence[tuple[str, int]]) -> None:
         """Show other rows: pairs of a label and a count.
 
-        The tooltip and screen readers have them as text.
+        The tooltip and screen readers have the labels and counts as
+        text.
         """
         self._rows = tuple(rows)
         text = "\n".join(f"{label}: {count_text(count)}" for label, count in rows)
@@ -223,9 +228,10 @@ class BarRows(QWidget):
     ) -> None:
         """Draw one row: its label at the left, its count at the right, and the bar between.
 
-        ``row`` is the rectangle of the row, and ``track`` the area between
-        label and count, of which the bar fills the ``share``, from 0 to 1. The
-        color of the bar is that of the category with the row's ``index``.
+        ``row`` is the rectangle of the row, and ``track`` the area
+        between label and count, of which the bar fills the ``share``,
+        from 0 to 1. The color of the bar is that of the category with
+        the row's ``index``.
         """
         # Lengths are in pixels. The bar lies in the middle of the row, and has
         # corners with a radius of 2.

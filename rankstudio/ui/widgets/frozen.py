@@ -30,8 +30,9 @@ class FrozenHeader(QHeaderView):
     def frozen_width(self) -> int:
         """Return the width of the frozen sections in pixels, 0 if they need not be drawn over others.
 
-        That is so if nothing is scrolled sideways, or if they would cover too
-        much of the table.
+        Frozen sections need not be drawn if nothing is scrolled
+        sideways, and are not drawn if they would cover too much of the
+        table.
         """
         if not self.n_frozen or not self.offset():
             return 0
@@ -122,8 +123,8 @@ class FrozenHeader(QHeaderView):
     def _moved_to_section(self, event: QMouseEvent) -> QMouseEvent:
         """Return an event on a frozen section with the position where the section would be unfrozen.
 
-        Qt knows only that position, and so handles the event for the section.
-        Any other event is returned as it is.
+        Qt knows only that position, and so handles the event for the
+        section. Any other event is returned as it is.
         """
         x = event.position().x()
         if self.frozen_section(int(x)) < 0:

@@ -39,7 +39,7 @@ _KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
 
 
 class HeadingText(QWidget):
-    """Title and parts of a heading on one line, cut where there is no room.
+    """The text of a table's heading on one line: title and parts, cut where there is no room.
 
     Parameters
     ----------
@@ -108,8 +108,9 @@ class HeadingText(QWidget):
 class HeadingBar(QWidget):
     """One heading of a table: an arrow that folds the rows below it, its text, and a link.
 
-    A click anywhere on the bar folds or unfolds the rows. So do Space and Enter
-    on the arrow. The left arrow key folds them, the right one unfolds them.
+    A click anywhere on the bar folds or unfolds the rows. So do Space
+    and Enter on the arrow. The left arrow key folds the rows, the right
+    arrow key unfolds them.
 
     Parameters
     ----------
@@ -208,8 +209,10 @@ class HeadingBar(QWidget):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Handle keys while one of the two buttons has the focus.
 
-        The left arrow key folds and the right one unfolds, as in trees; Enter
-        presses the button. False leaves other events to the button.
+        ``watched`` is the button. The left arrow key folds the rows of
+        the heading and the right one unfolds them, as in trees; Enter
+        presses the button. Return True for these keys; False leaves
+        other events to the button.
         """
         if not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
             return False
@@ -236,14 +239,15 @@ class HeadingBars(QObject):
     ----------
     theme : Theme
     table : QTableView
+        The table that the bars lie over.
     rows : ColumnModel
         The rows of the table.
 
     Attributes
     ----------
     folded, linked : Signal(object)
-        Key of a heading whose rows are to be folded or unfolded, or whose link
-        was pressed.
+        Key of a heading whose rows are to be folded or unfolded, or
+        whose link was pressed.
     entered : Signal()
         The mouse has entered the bar of a heading.
     """
@@ -268,7 +272,8 @@ class HeadingBars(QObject):
     def place(self) -> None:
         """Show a bar over each of the present headings, and delete the bars of headings that are gone.
 
-        The bars are put into the tab order if the headings are others.
+        If the headings have changed, the bars are put into the tab
+        order anew.
         """
         headings = self._headings()
         if not headings and not self._bars:

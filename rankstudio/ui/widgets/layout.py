@@ -33,8 +33,9 @@ def fill(
     box : QBoxLayout
         A QHBoxLayout is a row, a QVBoxLayout a column.
     *items : QWidget, QLayout, int or tuple
-        Widgets and layouts, each alone or in a tuple with its stretch factor; a
-        number alone is an empty space with this stretch factor.
+        Widgets and layouts, each alone or in a tuple with its stretch
+        factor; a number alone is an empty space with this stretch
+        factor.
     margins : tuple of int, optional
         Left, top, right and bottom margin in pixels.
     spacing : int, optional
@@ -68,8 +69,9 @@ def emptied(box: Box) -> Box:
 def show_in(area: QScrollArea, page: QWidget) -> None:
     """Show another widget in a scrolling area, and delete the widget that it replaces.
 
-    Adding labels to the visible widget would flicker: Qt paints them once in
-    the old height, and the area gets the new height only afterwards.
+    ``page`` is the new widget of ``area``. Adding labels to the visible
+    widget would flicker: Qt paints them once in the old height, and the
+    area gets the new height only afterwards.
     """
     replaced = area.takeWidget()
     area.setWidget(page)

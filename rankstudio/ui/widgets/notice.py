@@ -63,7 +63,7 @@ _MILLISECONDS_TO_NEXT_CHECK = 3000
 class ClosedByEscape(QWidget):
     """Base of a widget that Esc closes while it has the keyboard focus.
 
-    Elsewhere, Esc stops runs.
+    While the focus is in none of these widgets, Esc stops runs.
     """
 
     def dismiss(self) -> None:
@@ -100,15 +100,16 @@ class Notice(ClosedByEscape):
     ----------
     theme : Theme
     stacked : bool
-        Whether a single action's button is below the text, for a narrow place.
-        Several buttons always are.
+        Whether a single action's button is below the text, for a narrow
+        place. Several buttons are always below the text.
 
     Attributes
     ----------
     closed : Signal()
         The user has closed the notice.
     expired : Signal()
-        The notice has hidden itself after the time that reading it takes.
+        The notice has hidden itself after the time that reading it
+        takes.
     """
 
     closed = Signal()
@@ -157,7 +158,8 @@ class Notice(ClosedByEscape):
         level : {"info", "warning", "error"}
             Determines icon and color.
         actions : mapping of str to callable
-            Labels of buttons ("Retry"), and the functions that the buttons call.
+            Labels of buttons ("Retry"), and the functions that the
+            buttons call.
         """
         self._level = level
         self._text.setText(text)
@@ -188,8 +190,8 @@ class Notice(ClosedByEscape):
     def expire(self) -> None:
         """Hide the message and emit `expired`, or try again a little later.
 
-        It is not hidden while the mouse or the focus is on it, or another
-        window is active.
+        The message stays while the mouse or the focus is on the bar, or
+        another window is active.
         """
         focus = QApplication.focusWidget()
         has_focus = focus is not None and self.isAncestorOf(focus)
@@ -230,8 +232,8 @@ class Notice(ClosedByEscape):
     def _show_buttons(self, actions: dict[str, Callable[[], object]]) -> None:
         """Show a button for each action, beside the text or below it.
 
-        ``actions`` maps the labels of the buttons to the functions that they
-        call.
+        ``actions`` maps the labels of the buttons to the functions that
+        they call.
         """
         self._actions = actions
         while len(self._buttons) < len(actions):
@@ -278,8 +280,9 @@ class Notice(ClosedByEscape):
     def _lay_out(self) -> None:
         """Lay out the parts of the bar.
 
-        In a row are icon, text, the button of a single action and the close
-        button. Below it is another row, for the buttons of several actions.
+        Icon, text, the button of a single action and the close button
+        are in a row. Another row below has the buttons of several
+        actions.
         """
         self._row_beside = QHBoxLayout()
         self._row_below = QHBoxLayout()
@@ -314,10 +317,11 @@ class Notice(ClosedByEscape):
 class Notices(QWidget):
     """A stack of messages, up to three at once, the newest at the bottom.
 
-    A message of level "info" replaces an earlier one of this level. Errors stay
-    until they are closed, or until more than three messages would be shown. A
-    warning without actions hides itself after the time to read it, and is kept;
-    :meth:`show_kept` shows the kept messages again.
+    A message of level "info" replaces an earlier one of this level.
+    Errors stay until they are closed, or until more than three messages
+    would be shown. A warning without actions hides itself after the
+    time to read it, and is kept; :meth:`show_kept` shows the kept
+    messages again.
 
     Parameters
     ----------
@@ -326,7 +330,8 @@ class Notices(QWidget):
     Attributes
     ----------
     closed : Signal(str)
-        Text of a message that was closed, by the user or by :meth:`dismiss`.
+        Text of a message that was closed, by the user or by
+        :meth:`dismiss`.
     expired : Signal(str)
         Text of a warning that has hidden itself, and is kept.
     keptChanged : Signal(int)
@@ -377,11 +382,11 @@ class Notices(QWidget):
     ) -> None:
         """Show a message below the others.
 
-        The message replaces a shown one that it repeats or continues. Of
-        several messages of level "info", only the newest is shown. A warning
-        without buttons hides itself after it was readable for a while. The
-        parameters are those of `Notice.say`: text, level, and a function for
-        the label of each button.
+        The message replaces a shown message that it repeats or
+        continues. Of several messages of level "info", only the newest
+        is shown. A warning without buttons hides itself after it was
+        readable for a while. The parameters are those of `Notice.say`:
+        text, level, and a function for the label of each button.
         """
         # A text continues another one if it begins with it, followed by a blank.
         for bar in list(self._shown_bars):
@@ -516,8 +521,8 @@ class Overlay(QWidget):
     def _place(self) -> None:
         """Put the overlay at the bottom of the covered widget, in the middle, as wide as its widgets need.
 
-        The width has limits. Below the overlay, as many pixels stay free as
-        ``foot`` of the constructor says.
+        The width has limits. Below the overlay, as many pixels stay
+        free as ``foot`` of the constructor says.
         """
         layout = self.layout()
         area = self._covered_widget.size()
@@ -540,20 +545,21 @@ class Overlay(QWidget):
 class RemovableNote(QWidget):
     """A muted text with a button that removes the subject of the text.
 
-    It is hidden while there is no text.
+    The note is hidden while there is no text.
 
     Parameters
     ----------
     theme : Theme
     name : str
-        Object name, for the program and its tests; that of the button ends in
-        "-remove".
+        Object name, for the program and its tests; that of the button
+        ends in "-remove".
     remove : str
         Tooltip and accessible name of the button: what it removes.
 
     Attributes
     ----------
     button : QToolButton
+        The button.
     """
 
     def __init__(self, theme: Theme, name: str, remove: str) -> None:
@@ -609,12 +615,13 @@ class CoveredNumber(QPushButton):
         self.hide()
 
     def name_data(self, data: str) -> None:
-        """Name the data whose test part a click shows.
+        """Name the data whose test part a click on the button shows.
 
         Parameters
         ----------
         data : str
-            Name of the data if the test parts of several data are sealed; else "".
+            Name of the data if the test parts of several data are
+            sealed; else "".
         """
         self.setText(
             tr("Show test of {data}").format(data=data) if data else tr("Show test")
@@ -634,19 +641,20 @@ class Question:
         *,
         detail: str = "",
     ) -> bool:
-        """Show the dialog, and wait for the answer.
+        """Ask a question in a dialog with two buttons, and wait for the answer.
 
         Parameters
         ----------
         parent : QWidget
         title, text : str
-            The question.
+            Title of the dialog, and the question.
         do, leave : str
-            Labels of the buttons: "Discard results" and "Keep running". The
-            second is *Cancel* by default; it is the default button, and Esc
-            presses it.
+            Labels of the two buttons: "Discard results" and "Keep
+            running". The second label is *Cancel* by default; Enter and
+            Esc press the second button.
         detail : str
-            Long text that the user can unfold, such as code that would run.
+            Long text that the user can unfold, such as code that would
+            run.
 
         Returns
         -------

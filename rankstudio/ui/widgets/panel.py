@@ -40,7 +40,7 @@ _ENOUGH_LETTERS = 12  # letters of a caption that are enough to understand a lon
 class ElidedLabel(TermLabel):
     """A label of one line that is cut with "…" where it has no room.
 
-    Its tooltip then shows the full text.
+    The tooltip of a cut label shows the full text.
 
     Parameters
     ----------
@@ -114,8 +114,8 @@ class ElidedLabel(TermLabel):
 class Caption(ElidedLabel):
     """A caption that is cut between words, or left out if too little of it would remain.
 
-    It takes no more width than its text needs, so that the widgets after it
-    follow directly.
+    The caption takes no more width than its text needs, so that the
+    widgets after the caption follow directly.
     """
 
     def __init__(self, text: str = "") -> None:
@@ -143,9 +143,9 @@ class Caption(ElidedLabel):
     def shown_text(self) -> str:
         """Return the words that fit into the width, with "…" if some are left out.
 
-        Return "" if too little remains to be understood: not more letters than
-        a constant, and not more than half of the first part. " · " separates
-        the parts of a caption.
+        Return "" if too little remains to be understood: not more
+        letters than a constant, and not more than half of the first
+        part. " · " separates the parts of a caption.
         """
         full_text = self.text()
         width = self.contentsRect().width()
@@ -166,8 +166,9 @@ class WrappedLabel(QLabel):
     Parameters
     ----------
     keeps : bool
-        Whether the label always has the height of all lines. If not, the last
-        lines may be cut off, and the tooltip then shows the full text.
+        Whether the label always has the height of all lines. If not,
+        the last lines may be cut off, and the tooltip then shows the
+        full text.
     text_format : Qt.TextFormat
     """
 
@@ -223,7 +224,8 @@ class WrappedLabel(QLabel):
 class PanelHeader(QFrame):
     """The header of a panel.
 
-    It emits double clicks, and the position of a request for a menu.
+    The header emits a signal for a double click, and one with the
+    position of a request for a menu.
     """
 
     doubleClicked = Signal()
@@ -248,15 +250,16 @@ class Panel(QFrame):
     theme : Theme
     title : str
     caption : str
-        What the panel shows, or how to act on it. The caption is cut before the
-        title is.
+        What the panel shows, or how to act on it. The caption is cut
+        before the title is.
     padding : int
-        Margin around the content in pixels; 0 for tables, which reach from edge
-        to edge.
+        Margin around the content in pixels; 0 for tables, which reach
+        from edge to edge.
     name : str
         Object name, for the program and its tests.
     keeps_title : bool
-        Whether the title is never cut; the tools then become narrow first.
+        Whether the title is never cut; the tools then become narrow
+        first.
 
     Attributes
     ----------
@@ -266,8 +269,8 @@ class Panel(QFrame):
         Layout at the right end of the header.
     header : PanelHeader
     appeared : Signal()
-        The panel has become visible; its contents may be out of date, as it was
-        not updated while hidden.
+        The panel has become visible; its contents may be out of date,
+        as it was not updated while hidden.
     """
 
     appeared = Signal()
@@ -364,8 +367,8 @@ class Panel(QFrame):
     def _make_header(self) -> PanelHeader:
         """Return the header with its widgets.
 
-        From left to right: title, caption, links, an empty space, and the
-        tools.
+        From left to right: title, caption, links, an empty space, and
+        the tools.
         """
         header = named(PanelHeader(), role="header")
         self._title.setSizePolicy(
@@ -420,9 +423,9 @@ _SIDE = 12  # size of the arrow in logical pixels
 class Disclosure(QWidget):
     """A column of widgets below a button that shows and hides the column.
 
-    The user opens and closes the column by the button. The program also opens
-    it, by `set_open`, where something in it needs attention. Only the user's
-    choice is remembered.
+    The user opens and closes the column by the button. The program also
+    opens it, by `set_open`, where something in it needs attention. Only
+    the user's choice is remembered.
 
     Parameters
     ----------
@@ -436,7 +439,8 @@ class Disclosure(QWidget):
         Layout of the widgets that are shown and hidden.
     button : QToolButton
     wanted : bool
-        The user's last choice: True for open.
+        Whether the user has opened the column last, rather than closed
+        it.
     """
 
     def __init__(self, theme: Theme, name: str) -> None:
@@ -470,9 +474,10 @@ class Disclosure(QWidget):
             self._show(opened)
 
     def restore(self, is_open: bool) -> None:
-        """Restore the user's last choice.
+        """Open the column if the user had it open at last, as the settings say.
 
-        A column that is already open stays open.
+        ``is_open`` is that choice of the user. A column that is already
+        open stays open.
         """
         self.wanted = is_open
         self.set_open(is_open or self.opened)
@@ -486,7 +491,8 @@ class Disclosure(QWidget):
     def _show(self, opened: bool) -> None:
         """Show or hide the column, and the arrow of the button with it.
 
-        The arrow points down if the column is shown, else to the right.
+        ``opened`` says whether to show the column. The arrow then points down,
+        else to the right.
         """
         self.button.setChecked(opened)
         self._content.setVisible(opened)

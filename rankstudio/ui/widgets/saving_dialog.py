@@ -18,7 +18,8 @@ from rankstudio.ui.widgets.layout import set_role
 class SavingDialog(QDialog):
     """Base of a dialog that writes files.
 
-    It replaces an existing file only after the user saves twice.
+    The dialog replaces an existing file only after the user saves
+    twice.
 
     Parameters
     ----------
@@ -26,8 +27,8 @@ class SavingDialog(QDialog):
         Object name, for the program and its tests.
     title : str
     folder : Path
-        Suggested folder of the first file; later files are suggested in the
-        folder of the last one.
+        Suggested folder of the first file; later files are suggested in
+        the folder of the last one.
     parent : QWidget, optional
 
     Attributes
@@ -55,8 +56,8 @@ class SavingDialog(QDialog):
     def say(self, sentence: str, role: str = "ok") -> None:
         """Show a sentence on the outcome of an action.
 
-        ``role`` is the variant of the style sheet that colors it: "ok",
-        "muted", "warning" or "error".
+        ``role`` is the variant of the style sheet that colors the
+        sentence: "ok", "muted", "warning" or "error".
         """
         self.message.setText(sentence)
         set_role(self.message, role)
@@ -64,9 +65,10 @@ class SavingDialog(QDialog):
     def ask_path(self, title: str, stem: str, label: str, suffix: str) -> Path | None:
         """Ask the user for the path of a file of a format, and return the path.
 
-        ``stem`` is the suggested name without its suffix, ``label`` the name of
-        the format, ``suffix`` its suffix, such as ".csv". Return None if the
-        user cancels, or does not want to replace an existing file.
+        ``stem`` is the suggested name without its suffix, ``label`` the
+        name of the format, ``suffix`` its suffix, such as ".csv".
+        Return None if the user cancels, or does not want to replace an
+        existing file.
         """
         suggested = str(self._folder / f"{stem}{suffix}")
         name, _ = QFileDialog.getSaveFileName(
@@ -89,8 +91,8 @@ class SavingDialog(QDialog):
         """Return whether ``path`` may be written: no file exists, or the user saves for the second time.
 
         The first time, show which file would be replaced, and remember
-        ``path``. ``files`` are the files that are written, if these are not
-        ``path`` itself, such as those of a folder.
+        ``path``. ``files`` are the files that are written, if these are
+        not ``path`` itself, such as those of a folder.
         """
         existing = [file for file in files or (path,) if file.exists()]
         if not existing or path == self._replaceable_path:
@@ -105,9 +107,9 @@ class SavingDialog(QDialog):
     ) -> bool:
         """Write a file with the function ``write``, and return whether it is written.
 
-        It is not if its data are open in this window, or if writing fails; then
-        an error is shown. ``files`` are the files that are written, if these
-        are not ``path`` itself.
+        The file is not written if the window reads it as data, or if
+        writing fails; then an error is shown. ``files`` are the files
+        that are written, if these are not ``path`` itself.
         """
         # The first call is there for its error only: open data, of which parts
         # are still read from disk as needed, must not be replaced.
@@ -127,9 +129,10 @@ class SavingDialog(QDialog):
     def tell_written(self, path: Path, remark: str = "") -> str:
         """Show that a file is written, emit `saved`, and return the sentence that says so.
 
-        ``remark`` is another sentence, which is shown after the first but not
-        returned. The next file is suggested in the same folder; it replaces
-        this one only if the user agrees anew.
+        ``remark`` is another sentence, which is shown after the first
+        but not returned. ``path`` is the file. The next file is
+        suggested in the same folder, and replaces this file only if the
+        user agrees anew.
         """
         self._replaceable_path = None
         self._folder = path.parent

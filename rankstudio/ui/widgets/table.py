@@ -99,8 +99,10 @@ class ColumnWidths(QObject):
     Parameters
     ----------
     header : QHeaderView
+        The header of the table.
     key_of : callable
-        Returns the key of a column, by the number of its section in the header.
+        Returns the key of a column, by the number of its section in the
+        header.
     """
 
     def __init__(self, header: QHeaderView, key_of: Callable[[int], str]) -> None:
@@ -127,8 +129,9 @@ class ColumnWidths(QObject):
     def restore(self, text: str) -> None:
         """Take over the widths from the settings.
 
-        ``text`` is a JSON object of widths in pixels by the keys of columns.
-        Damaged entries are left out; without a valid text there are no widths.
+        ``text`` is a JSON object of widths in pixels by the keys of
+        columns. Damaged entries are left out; without a valid text
+        there are no widths.
         """
         # Deeply nested brackets of a damaged text exceed Python's recursion limit.
         try:
@@ -145,7 +148,8 @@ class ColumnWidths(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Track whether the mouse is pressed on the header: only then is a new width the user's.
 
-        False leaves the event to the header.
+        ``watched`` is the header. Return False, which leaves the event
+        to the header.
         """
         if event.type() in (
             QEvent.Type.MouseButtonPress,
@@ -170,7 +174,8 @@ class ColumnWidths(QObject):
 def given_width(column: Column) -> int:
     """Return a column's own width, at least that of its title in the present language.
 
-    Return 0 if it has none.
+    The width is in pixels. Return 0 for a column whose width is that of
+    its texts.
     """
     return max(scaled(column.width), title_width(column.title)) if column.width else 0
 
@@ -215,16 +220,17 @@ _FOCUSED = QStyle.StateFlag.State_HasFocus.value
 
 @dataclass(frozen=True)
 class RowAction:
-    """An action on a row: an entry of the table's menu.
+    """An action on a row of a table: an entry of the table's context menu.
 
     Attributes
     ----------
     text : str
     do : callable
-        Carries out the action.
+        Called without arguments to carry out the action.
     icon : str
         Name of an icon; "" for none.
     enabled : bool
+        Whether the user can choose the action now.
     """
 
     text: str
@@ -236,22 +242,24 @@ class RowAction:
 class TableView(QTableView):
     """A table of row objects, whose columns are described by `Column`.
 
-    Several rows can be highlighted, for actions on all of them. One of the
-    highlighted rows is the chosen one: the last to which the user moved.
+    Several rows can be highlighted, for actions on all of them. One of
+    the highlighted rows is the chosen one: the last to which the user
+    moved.
 
     Parameters
     ----------
     theme : Theme
     columns : sequence of Column
+        The columns, from left to right.
     name : str
         Object name by which the window finds the table.
     identity : callable, optional
-        Returns the identity of a row object, by which the selection is kept
-        when rows change.
+        Returns the identity of a row object, by which the selection is
+        kept when rows change.
     accessible_name : str
         Name for screen readers; by default made of the object name.
     placeholder, shared, feature_of
-        See the attributes.
+        Initial values of the attributes of these names.
 
     Attributes
     ----------
@@ -260,17 +268,18 @@ class TableView(QTableView):
     cellClicked : Signal(object, str)
         Row object and column key of a clicked cell.
     confirmed : Signal(object)
-        The row object that was double-clicked, or on which Enter was pressed.
+        The row object that was double-clicked, or on which Enter was
+        pressed.
     toggled : Signal(object)
-        In a table with a column of ticks, a row object whose tick was clicked,
-        or which is highlighted when Space is pressed.
+        In a table with a column of ticks, a row object whose tick was
+        clicked, or which is highlighted when Space is pressed.
     pointed : Signal(object)
         The row object under the mouse; None for none.
     dragging : Signal(object)
         The row object that the user drags; None at the end of the drag.
     headingFolded, headingLinked : Signal(object)
-        Key of a heading whose rows are to be folded or unfolded, or whose link
-        was pressed.
+        Key of a heading whose rows are to be folded or unfolded, or
+        whose link was pressed.
     failed : Signal(str)
         An error message, when saving did not work.
     widths : ColumnWidths
@@ -278,18 +287,21 @@ class TableView(QTableView):
     placeholder : str
         Text of the table while it has no rows.
     shared : Shared
-        Entry of the table in the list of exports; by default the table is not listed.
+        Entry of the table in the list of exports; by default the table
+        is not listed.
     row_actions : callable
-        Returns the actions on a row object that its context menu offers first.
+        Returns the actions on a row object that its context menu offers
+        first.
     feature_of : callable or None
-        Returns the id of a row object's feature, where rows are features.
+        Returns the id of a row object's feature, where rows are
+        features.
     written_first : sequence of Column
-        Columns that come first in files and on the clipboard, and are not
-        shown, as headings contain them.
+        Columns that come first in files and on the clipboard, and are
+        not shown, as headings contain them.
     dragged : callable or None
-        Returns the data that a drag of a row object carries; None if rows
-        cannot be dragged. If rows can be dragged, a row is chosen when the
-        mouse is released: dragging a row does not choose it.
+        Returns the data that a drag of a row object carries; None if
+        rows cannot be dragged. If rows can be dragged, a row is chosen
+        when the mouse is released: dragging a row does not choose it.
     """
 
     chosen = Signal(object)
@@ -401,9 +413,10 @@ class TableView(QTableView):
     def _keeping_scroll_position(self) -> Iterator[Row | None]:
         """Keep the scroll position while a ``with`` block exchanges rows or columns.
 
-        The block gets the chosen row, or None. Afterwards scroll back, and to
-        the chosen row if that was visible. Rows that become current meanwhile
-        are not choices of the user, and are not emitted as `chosen`.
+        The block gets the chosen row, or None. Afterwards scroll back,
+        and to the chosen row if that was visible. Rows that become
+        current meanwhile are not choices of the user, and are not
+        emitted as `chosen`.
         """
         chosen = self.current()
         value = self.verticalScrollBar().value()
@@ -422,9 +435,11 @@ class TableView(QTableView):
         Parameters
         ----------
         *groups : sequence of str
-            Keys of columns that are hidden together; the first group is hidden first.
+            Keys of columns that are hidden together; the first group is
+            hidden first.
         names : int
-            Pixels, for text of ordinary size, that a column without a width needs.
+            Pixels, for text of ordinary size, that a column without a
+            width needs.
         """
         self._spare_groups = groups
         self._names_width = names
@@ -433,8 +448,8 @@ class TableView(QTableView):
     def freeze(self, last: str) -> None:
         """Keep columns visible when the others are scrolled sideways.
 
-        These are the first columns, up to the one with the key ``last``. No
-        column is kept if the table has no such column.
+        The first columns are kept, up to the column with the key
+        ``last``. No column is kept if the table has no such column.
         """
         keys = [column.key for column in self.rows_model.columns]
         self._header.n_frozen = keys.index(last) + 1 if last in keys else 0
@@ -463,11 +478,11 @@ class TableView(QTableView):
     def select(self, row: Row | None, *, scroll: bool = True) -> None:
         """Choose a row and scroll to it (unless `scroll` is False), without emitting `chosen`.
 
-        If the row is already the chosen one, other highlighted rows stay
-        highlighted, and the table does not scroll to a visible row. Otherwise
-        the table scrolls no further down than needed, so that rows above the
-        chosen one are visible. None, or a row that the table does not have,
-        leaves no row highlighted.
+        If the row is already the chosen one, other highlighted rows
+        stay highlighted, and the table does not scroll to a visible
+        row. Otherwise the table scrolls no further down than needed, so
+        that rows above the chosen one are visible. None, or a row that
+        the table does not have, leaves no row highlighted.
         """
         is_chosen = row is not None and self._is_chosen(row)
         self._is_quiet = True
@@ -542,7 +557,7 @@ class TableView(QTableView):
     def menu(self, row: Row | None = None) -> QMenu:
         """Return the context menu of the table: actions of a row, then those to copy and save the table.
 
-        Without a row, there are only the latter.
+        Without a row, there are no actions of a row.
         """
         menu = QMenu(self)
         for row_action in self.row_actions(row) if row is not None else ():
@@ -569,8 +584,9 @@ class TableView(QTableView):
     def edit_cell(self, key: str | None) -> None:
         """Open the editor of a cell in the current row.
 
-        ``key`` is the key of the cell's column; None stands for the first
-        column that can be edited. Nothing is done if there is no such cell.
+        ``key`` is the key of the cell's column; None stands for the
+        first column that can be edited. Nothing is done if there is no
+        such cell.
         """
         for number, column in enumerate(self.rows_model.columns):
             if (
@@ -593,8 +609,8 @@ class TableView(QTableView):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Handle a key: Ctrl+C copies, Space toggles ticks, F2 edits.
 
-        Other keys are Qt's, such as those that move to another row. Enter also
-        confirms the current row.
+        Other keys are Qt's, such as those that move to another row.
+        Enter also confirms the current row.
         """
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
@@ -638,7 +654,7 @@ class TableView(QTableView):
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Open the menu of the row under the mouse.
 
-        If a key opens the menu, it is that of the current row.
+        If a key opens the menu, the menu is that of the current row.
         """
         by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
         index = self.currentIndex() if by_key else self.indexAt(event.pos())
@@ -653,7 +669,7 @@ class TableView(QTableView):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Highlight the row under the mouse, or start a drag of the pressed row.
 
-        `dragged` is None in a table whose rows cannot be dragged.
+        Rows can be dragged in a table with a function `dragged`.
         """
         # A pressed row is dragged once the mouse has moved some pixels.
         position = event.position().toPoint()
@@ -671,8 +687,8 @@ class TableView(QTableView):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Toggle a pressed tick, or choose the pressed row.
 
-        If rows can be dragged, the press is only remembered until the mouse
-        moves, for a drag, or is released, which chooses the row.
+        If rows can be dragged, the press is only remembered until the
+        mouse moves, for a drag, or is released, which chooses the row.
         """
         self._focus_shown = False
         index = self.indexAt(event.position().toPoint())
@@ -759,8 +775,8 @@ class TableView(QTableView):
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Show the focus ring if the focus came by a key.
 
-        The ring is around the current row, or around the first row if there is
-        no current one.
+        The ring is around the current row, or around the first row if
+        there is no current row.
         """
         self._is_quiet = True
         super().focusInEvent(event)  # Qt may make the first row the current one
@@ -780,7 +796,8 @@ class TableView(QTableView):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the cells, or the placeholder if the table is empty.
 
-        A placeholder that does not fit into the table is also its tooltip.
+        A placeholder that does not fit into the table is also its
+        tooltip.
         """
         super().paintEvent(event)
         self._draw_frozen()
@@ -808,7 +825,8 @@ class TableView(QTableView):
     def indexAt(self, pos: QPoint) -> QModelIndex:
         """Return the cell that is visible at a pixel.
 
-        A cell of a frozen column may cover another one there.
+        ``pos`` is the pixel. A cell of a frozen column may cover
+        another cell there. Without a cell, the index is invalid.
         """
         section = self._header.frozen_section(pos.x())
         row = self.rowAt(pos.y())
@@ -821,7 +839,7 @@ class TableView(QTableView):
     def visualRect(self, index: Index) -> QRect:
         """Return the rectangle where a cell is visible.
 
-        Frozen cells are not scrolled.
+        Cells of frozen columns are not scrolled with the others.
         """
         rect = super().visualRect(index)
         if (
@@ -948,8 +966,8 @@ class TableView(QTableView):
     def _fit_columns(self) -> None:
         """Give every column a width, then hide and stretch columns.
 
-        A width may be set by the program, by the user or in the column; without
-        such a width, it is that of the column's texts.
+        A width may be set by the program, by the user or in the column;
+        without such a width, it is that of the column's texts.
         """
         header = self.horizontalHeader()
         for number, column in enumerate(self.rows_model.columns):
@@ -963,9 +981,10 @@ class TableView(QTableView):
         self._stretch_columns()
 
     def _known_width(self, column: Column) -> int:
-        """Return the width set by the program, else the user's, else the column's own.
+        """Return the width that the program set for a column, else the user's, else the column's own.
 
-        Return 0 for none.
+        The width is in pixels; 0 stands for a column without any of
+        these widths.
         """
         return (
             self._set_widths.get(column.key)
@@ -976,8 +995,8 @@ class TableView(QTableView):
     def _hide_spare_columns(self) -> None:
         """Hide groups of spare columns while the table is too narrow for all columns.
 
-        The groups, of keys of columns, are hidden one after the other until the
-        rest fits; the others are shown.
+        The groups, of keys of columns, are hidden one after the other
+        until the rest fits; the others are shown.
         """
         if not self._spare_groups:
             return
@@ -1000,8 +1019,8 @@ class TableView(QTableView):
     def _stretch_columns(self) -> None:
         """Share the remaining width among columns that stretch, each with at least its least width.
 
-        If even the least widths do not fit, the columns have these, and the
-        table scrolls.
+        If even the least widths do not fit, the columns have these, and
+        the table scrolls.
         """
         header = self.horizontalHeader()
         columns = list(enumerate(self.rows_model.columns))
@@ -1042,8 +1061,8 @@ class TableView(QTableView):
     def _fitting_width(self, number: int, title: str) -> int:
         """Return a width in pixels that fits the title of a column and its texts in the first rows.
 
-        ``number`` is the position of the column. Measuring all rows would take
-        long.
+        ``number`` is the position of the column. Measuring all rows
+        would take long.
         """
         return min(_WIDEST, max(self.sizeHintForColumn(number), title_width(title)))
 
@@ -1051,10 +1070,11 @@ class TableView(QTableView):
     def _emitting_chosen(self) -> Iterator[None]:
         """Emit `chosen` after a ``with`` block in which Qt handles an event completely.
 
-        It is emitted if the event has led to another row. Qt first makes a row
-        the current one, and then highlights rows by their positions under the
-        mouse. A slot of `chosen` may scroll the table or exchange its rows. It
-        must not run between these two steps.
+        The signal is emitted if the event has led to another row. Qt
+        first makes a row the current one, and then highlights rows by
+        their positions under the mouse. A slot of `chosen` may scroll
+        the table or exchange its rows. Such a slot must not run between
+        these two steps of Qt.
         """
         if self._is_moving:  # an event within an event; the outer one emits
             yield
@@ -1084,8 +1104,8 @@ class TableView(QTableView):
     def _highlight_current(self) -> None:
         """See to it that the current row is highlighted, after the user has removed its highlight.
 
-        The nearest highlighted row becomes the current one. Without any, the
-        current row is highlighted again.
+        The nearest highlighted row becomes the current row. If no row
+        is highlighted, the current row is highlighted again.
         """
         index = self.currentIndex()
         if not index.isValid() or self.selectionModel().isSelected(index):
@@ -1114,7 +1134,8 @@ class TableView(QTableView):
     def reveal(self, row: Row) -> bool:
         """Scroll to any row without choosing it.
 
-        Return whether the row is listed.
+        Return whether the table lists the row: a folded or unknown row
+        is not listed.
         """
         index = self._index_of(row)
         self.scrollTo(index)
@@ -1144,7 +1165,7 @@ class TableView(QTableView):
     def _bring_into_sight(self) -> None:
         """Scroll to the chosen row, no further down than needed.
 
-        It does not scroll while a mouse button is down here.
+        The table does not scroll while a mouse button is pressed on it.
         """
         self._scrolls_when_shown = not self.isVisible()
         if not self._is_button_down:
@@ -1163,8 +1184,8 @@ class TableView(QTableView):
     def _hover(self, row: int) -> None:
         """Note which row is under the mouse, redraw the rows and emit `pointed` with the row object.
 
-        ``row`` is the position of the row, -1 for none; a heading counts as
-        none.
+        ``row`` is the position of the row, -1 for no row; a heading
+        counts as no row.
         """
         row = -1 if self.rows_model.is_heading(row) else row
         if row != self.hovered_row:
@@ -1199,9 +1220,9 @@ def _histogram_shapes(
 ) -> tuple[QPainterPath, QPolygonF]:
     """Return the bars of a histogram, and the stepped line of the part of its values.
 
-    ``width`` and ``height`` are those of the area in pixels, with its corner at
-    (0, 0). Tables are painted often, and a histogram has dozens of shapes, so
-    that they are cached.
+    ``width`` and ``height`` are those of the area in pixels, with its
+    corner at (0, 0). Tables are painted often, and a histogram has
+    dozens of shapes, so that they are cached.
     """
     # `all` has the share of each bin among all values, `part` that among the
     # values of a part. Heights are square roots of shares, so that small bins
@@ -1239,6 +1260,7 @@ class Cells(QStyledItemDelegate):
     ----------
     theme : Theme
     table : TableView
+        The table whose cells are drawn.
     """
 
     def __init__(self, theme: Theme, table: TableView) -> None:
@@ -1327,7 +1349,8 @@ class Cells(QStyledItemDelegate):
     ) -> None:
         """Draw a dot, tick or histogram, or the text of a cell with its bar and mark.
 
-        ``rect`` is the cell without its margins, ``number`` the position of the column.
+        ``row`` is the row object, ``rect`` the cell without its margins, and
+        ``number`` the position of the column.
         """
         value = column.value_in(row)
         if isinstance(value, Dot):
@@ -1382,8 +1405,8 @@ class Cells(QStyledItemDelegate):
     def _paint_dot(self, painter: QPainter, rect: QRect, dot: Dot) -> None:
         """Draw the dot of a category, in the category's color.
 
-        It is a ring where an earlier category has the same color. ``rect`` is
-        the cell without its margins.
+        The dot is a ring if an earlier category has the same color.
+        ``rect`` is the cell without its margins.
         """
         style = palettes.category(self._theme.colors, dot.category)
         painter.setPen(QPen(style.color, 2.0) if style.repeats else Qt.PenStyle.NoPen)
@@ -1419,8 +1442,9 @@ class Cells(QStyledItemDelegate):
     ) -> None:
         """Draw the shares of all values as gray bars, and the shares of a part as a stepped line over them.
 
-        Heights are square roots of shares, so that small bins stay visible
-        beside a spike at zero. ``rect`` is the cell without its margins.
+        Heights are square roots of shares, so that small bins stay
+        visible beside a spike at zero. ``rect`` is the cell without its
+        margins.
         """
         if not histogram.all:
             return
@@ -1437,7 +1461,7 @@ class Cells(QStyledItemDelegate):
     def _paint_diamond(self, painter: QPainter, point: QPointF) -> None:
         """Draw the diamond that marks a cell, after its text.
 
-        ``point`` is its middle.
+        ``point`` is the middle of the diamond.
         """
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._theme.colors.q("accent"))
@@ -1458,10 +1482,10 @@ class Cells(QStyledItemDelegate):
     ) -> QRect:
         """Draw a bar from zero for a weight, and return the rest of the cell, which is for the number.
 
-        All bars of a column, the one at position ``number``, have one scale,
-        from its least to its greatest value; zero is at the left if no weight
-        is negative. The bar of a negative weight goes to the left of zero, in
-        another color.
+        ``number`` is the position of the column. All bars of a column
+        have one scale, from the least to the greatest value of the
+        column; zero is at the left if no weight is negative. The bar of
+        a negative weight goes to the left of zero, in another color.
         """
         colors = self._theme.colors
         low, high = self._model().bar_range(number)
@@ -1487,8 +1511,8 @@ class Cells(QStyledItemDelegate):
     ) -> QRect:
         """Draw a thin progress bar, and return the rest of the cell, for the text beside the bar.
 
-        ``rect`` is the cell without its margins; ``progress`` has the share
-        that is done, and the text.
+        ``rect`` is the cell without its margins; ``progress`` has the
+        share that is done, and the text.
         """
         colors = self._theme.colors
 

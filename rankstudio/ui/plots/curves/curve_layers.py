@@ -51,8 +51,9 @@ def draw_curves(
 ) -> None:
     """Draw the curves, straight between points and with a gap at NaN; the chosen one on top.
 
-    While one is chosen, the others are thin and faded. A curve "beside" the
-    chosen one is not: it shows another measure of the same models, to compare.
+    While one curve is chosen, the other curves are thin and faded. A
+    curve "beside" the chosen one stays as it is: such a curve shows
+    another measure of the same models, to compare.
     """
     chosen = family.chosen_key
     strokes = family.strokes(colors)  # color and dash of each curve
@@ -78,10 +79,10 @@ def draw_curves(
 def draw_band(
     family: CurveSet, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Draw the band: an interval as a light area, and the mean over folds as a line.
+    """Draw the band of a family of curves: an interval as a light area, and the mean as a line.
 
-    The interval is over folds, or over permutations of the labels; the latter
-    has no mean, but an outline and a name.
+    The mean and the interval are over folds. An interval over
+    permutations of the labels has no mean, but an outline and a name.
     """
     band = family.band
     if band is None:
@@ -181,7 +182,8 @@ def draw_smallest(
 ) -> None:
     """Draw a diamond at the smallest model that is not significantly worse than the best one.
 
-    Its name stands beside it, unless the model is chosen.
+    A text beside the diamond names the model, unless the model is
+    chosen.
     """
     center = _smallest_pixel(family, frame)  # None if the model is out of sight
     mark = family.smallest
@@ -210,7 +212,8 @@ def draw_smallest(
 def _smallest_pixel(family: CurveSet, frame: Frame) -> QPointF | None:
     """Return the pixel of the smallest model that is not significantly worse than the best one.
 
-    Return None where it is out of sight, or there is none.
+    Return None if the model is out of sight, or if there is no such
+    model.
     """
     y = family.smallest_value()
     if family.smallest is None or isnan(y):
@@ -222,9 +225,9 @@ def _smallest_pixel(family: CurveSet, frame: Frame) -> QPointF | None:
 def _smallest_room(family: CurveSet, frame: Frame) -> QRectF | None:
     """Return the box for the name of the smallest model that hides least of the curves.
 
-    Boxes beside its diamond are tried: below, above, at the sides and at the
-    corners. Return None where none is inside the plot area, or there is no such
-    model.
+    Boxes beside its diamond are tried: below, above, at the sides and
+    at the corners. Return None where none is inside the plot area, or
+    there is no such model.
     """
     center = _smallest_pixel(family, frame)
     if center is None:
@@ -278,8 +281,9 @@ def draw_inspection(
 ) -> None:
     """Draw the inspected point: a dotted vertical line at its x, and an open circle on its curve.
 
-    The user can inspect another point before choosing it. Both are in the color
-    of the text, to tell them from those of the chosen point.
+    The user can inspect a point before choosing it. Line and circle are
+    in the color of the text, to tell them from those of the chosen
+    point.
     """
     if family.inspection is None or family.is_empty():
         return
@@ -311,8 +315,9 @@ def draw_cursor(
 ) -> None:
     """Draw a vertical line at the mouse's x, and over the other curves the one that is pointed at.
 
-    ``x`` is None while the mouse is on no plot. ``pointed`` is the key of a
-    curve; it is None while the mouse is on another plot with the same x axis.
+    ``x`` is None while the mouse is on no plot. ``pointed`` is the key
+    of a curve; it is None while the mouse is on another plot with the
+    same x axis.
     """
     if x is None:
         return
@@ -342,8 +347,8 @@ def draw_curve(
 ) -> None:
     """Draw a curve through its points, with a gap at NaN; few points are drawn as dots, too.
 
-    ``width`` is that of the line in pixels. ``dash`` has the lengths of dashes
-    and gaps; () for a solid line.
+    ``width`` is that of the line in pixels. ``dash`` has the lengths of
+    dashes and gaps; () for a solid line.
     """
     xs, ys = curve.arrays()
     if xs.size == 0:
@@ -372,9 +377,10 @@ def draw_curve(
 def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | None:
     """Reduce the points of a curve to four in each pixel column: the first, lowest, highest and last.
 
-    A line through them looks the same as one through all points. Return x and y
-    of the remaining points. Return None if there are few points anyway, if some
-    go to the left, or if some are missing (NaN): then all of them are drawn.
+    A line through them looks the same as one through all points. Return
+    x and y of the remaining points. Return None if there are few points
+    anyway, if some go to the left, or if some are missing (NaN): then
+    all points are drawn.
 
     Parameters
     ----------
@@ -407,8 +413,9 @@ def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | No
 def _point_mask(px: Floats, py: Floats) -> Bools:
     """Return which points of a curve are drawn as dots, a truth value for each point.
 
-    If there is room, these are all points; else those between two gaps (NaN),
-    which no line would show.
+    ``px`` and ``py`` are the pixels of the points. If there is room,
+    all points are dots; else only points between two gaps (NaN), which
+    no line would show.
     """
     is_finite = np.isfinite(py)
     if px.size < 2 or float(np.ptp(px)) / (px.size - 1) >= _MIN_POINT_DISTANCE:
@@ -424,9 +431,9 @@ def draw_reference_key(
 ) -> None:
     """Write the name of the dotted line, the level to compare with, at the right of the title.
 
-    ``title`` is the title of the plot. A name without room is cut at its colon,
-    and then at its end; the box beside the mouse has it in full. With too
-    little room, nothing is written.
+    ``title`` is the title of the plot. A name without room is cut at
+    its colon, and then at its end; the box beside the mouse has it in
+    full. With too little room, nothing is written.
     """
     if family.reference is None or reference_pixel(family, frame) is None:
         return
@@ -463,8 +470,8 @@ def draw_beside_key(
 ) -> None:
     """Write the name of the curve beside the chosen one at an edge, in two lines at most.
 
-    That curve shows another measure of the same models. A piece of its line is
-    drawn before the name.
+    That curve shows another measure of the same models. A piece of its
+    line is drawn before the name.
     """
     placed_name = _key_of_curve_beside(family, frame)
     if placed_name is None:
@@ -494,9 +501,10 @@ def draw_beside_key(
 def readable_pixels(family: CurveSet, frame: Frame) -> Pixels:
     """Return the pixels that the note about the choice should not hide: all points, and names of curves.
 
-    They are two arrays of one length, x and y. The points of the chosen curve
-    occur several times, so that they count more. The box of a name is a grid of
-    points, each of which occurs several times, too.
+    The result has two arrays of one length, the x and the y of the
+    pixels. The points of the chosen curve occur several times, so that
+    they count more. The box of a name is a grid of points, each of
+    which occurs several times, too.
     """
     points = frame.pixels(*family.points(family.chosen_key, one_curve=False))
     # the boxes of the names of the curve beside the chosen one (its key,
@@ -522,8 +530,9 @@ def _key_of_curve_beside(
 ) -> tuple[Hashable, list[str], QRectF] | None:
     """Return the key of the curve beside the chosen one, the lines of its name, and the box for them.
 
-    That curve shows another measure of the same models; of several, the first
-    is named. Return None if there is none, or no room for a name.
+    That curve shows another measure of the same models; of several, the
+    first is named. Return None if there is no such curve, or no room
+    for a name.
     """
     beside_curves = [
         (key, curve)
@@ -552,8 +561,9 @@ def _key_of_curve_beside(
 def _free_room(family: CurveSet, frame: Frame, width: float, height: float) -> QRectF:
     """Return the box of a size in pixels, at the right or left edge, that hides least of the curves.
 
-    Of equally good boxes, the lowest is returned, and the one at the right
-    before the one at the left.
+    ``width`` and ``height`` are the size. Of equally good boxes, the
+    lowest is returned, and the one at the right before the one at the
+    left.
     """
     area = frame.area
     tops = np.linspace(
@@ -573,8 +583,8 @@ def _hidden_pixel_counts(
 ) -> list[int]:
     """Return how many pixels of the curves each of some boxes hides, in the order of the boxes.
 
-    A pixel of a curve beside the chosen one counts several times, as its name
-    is what the boxes are for.
+    A pixel of a curve beside the chosen one counts several times, as
+    its name is what the boxes are for.
     """
     n_hidden = [0] * len(rooms)
     for curve in family.curves.values():

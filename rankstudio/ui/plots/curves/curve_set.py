@@ -40,9 +40,9 @@ MOST_LINES = 12
 class Curve:
     """The points of one curve, in the order in which they came.
 
-    A curve with ``beside`` shows another measure of the models of the chosen
-    curve, such as one on left-out queries. It is there to compare, and has no
-    points to choose.
+    A curve with ``beside`` shows another measure of the models of the
+    chosen curve, such as one on left-out queries. Such a curve is there
+    to compare, and has no points to choose.
     """
 
     label: str
@@ -75,8 +75,9 @@ class Band:
     xs, mean, low, high : ndarray
         The x of each point, the mean, and both ends of the interval.
     p_values : ndarray or None
-        Share of permutations of the labels that are as good as the observed
-        criterion, for a band over permutations; None for a band over folds.
+        Share of permutations of the labels that are as good as the
+        observed criterion, for a band over permutations; None for a
+        band over folds.
     """
 
     xs: Floats
@@ -101,7 +102,9 @@ class Band:
     def p_at(self, x: float) -> float | None:
         """Return the p-value at x: the share of permutations that are as good there.
 
-        Return None for a band over folds, and if the band has no point at x.
+        The permutations are of the labels, and "good" refers to the
+        criterion. Return None for a band over folds, and if the band
+        has no point at x.
         """
         indices = np.flatnonzero(self.xs == x)
         return (
@@ -122,8 +125,8 @@ class SmallestMark:
     x : float
         The x of the model on the curve.
     difference, p : float
-        The measure of the model minus that of the best one, and the p-value of
-        this difference.
+        The measure of the model minus that of the best one, and the
+        p-value of this difference.
     """
 
     key: Hashable
@@ -157,7 +160,8 @@ class CurveSet:
     band : Band or None
         An interval around a mean, below the curves.
     smallest : SmallestMark or None
-        The smallest model that is not significantly worse than the best one.
+        The smallest model that is not significantly worse than the best
+        one.
     reference : tuple of (float, str) or None
         A level to compare the curves with, and its name.
     """
@@ -191,7 +195,8 @@ class CurveSet:
     ) -> None:
         """Show another measure of the chosen curve's models beside it: to compare, not to choose.
 
-        It replaces an earlier curve with the key. Without points, the curve is removed.
+        ``label`` is the name of the new curve, which replaces an earlier curve
+        with the key ``key``. Without points, the curve of that key is removed.
         """
         curve = Curve(
             label, [float(x) for x in xs], [float(y) for y in ys], beside=True
@@ -219,7 +224,8 @@ class CurveSet:
     def smallest_value(self) -> float:
         """Return y of the smallest model that is not significantly worse than the best one.
 
-        Return NaN without such a model, and where no curve has that point.
+        Return NaN without such a model, and where no curve has that
+        point.
         """
         mark = self.smallest  # has the key of the curve, and x
         return (
@@ -237,9 +243,9 @@ class CurveSet:
     def points(self, key: Hashable | None, one_curve: bool) -> tuple[Floats, Floats]:
         """Return x and y of all points, which a box over the plot should not hide.
 
-        They are two arrays of one length. The points of the curve ``key`` occur
-        several times, so that they count more. With ``one_curve``, the points
-        of other curves are left out.
+        The result has two arrays of one length, x and y. The points of
+        the curve ``key`` occur several times, so that they count more.
+        With ``one_curve``, the points of other curves are left out.
         """
         # The curve of the key counts five times, and once more if all do.
         curves = [] if one_curve and key is not None else list(self.curves.values())
@@ -275,10 +281,11 @@ class CurveSet:
     ) -> tuple[Hashable, float] | None:
         """Return the key of the curve and the x of the point that the mouse points at.
 
-        ``px`` and ``py`` are the pixel of the mouse. The point has the x
-        nearest to it; of the curves with this x, the one nearest in height is
-        meant. If points coincide, it is the curve that lies on top: the chosen
-        one, else the last. Return None without points.
+        ``px`` and ``py`` are the pixel of the mouse. The point has the
+        x nearest to the mouse; of the curves with this x, the one
+        nearest in height is meant. If points coincide, the curve that
+        lies on top is meant: the chosen one, else the last. Return None
+        without points.
         """
         # The chosen curve comes last, as False sorts before True.
         best: tuple[Hashable, float, tuple[float, float]] | None = None
@@ -307,9 +314,10 @@ class CurveSet:
     ) -> dict[Hashable, tuple[QColor, tuple[float, ...]]]:
         """Return color and dash of each curve, by its key; a dash of () is a solid line.
 
-        The curves of the family have the shades of a sequence, in their order.
-        A curve that was added later, such as a path between two λ, has the
-        accent. A curve beside the chosen one has the color of the text.
+        The curves of the family have the shades of a sequence, in their
+        order. A curve that was added later, such as a path between two
+        λ, has the accent. A curve beside the chosen one has the color
+        of the text.
         """
         n = len(self.ordered_keys)
         strokes: dict[Hashable, tuple[QColor, tuple[float, ...]]]
@@ -343,16 +351,18 @@ def value_lines(
     Parameters
     ----------
     family : CurveSet
+        The curves.
     x : float
+        Value on the x axis at which the curves are read.
     colors : Colors
     pointed : hashable or None
-        Key of the curve that a click would choose. Its line is the first one,
-        is bold and says what x is. The chosen curve comes next, then the others
-        from top to bottom.
+        Key of the curve that a click would choose. The line of this curve comes
+        first, is bold and says what x is. The chosen curve comes next, then the
+        others from top to bottom.
     x_text : str
-        What x is, in words: "k = 4".
+        The value of x in words: "k = 4".
     max_lines : int
-        What there is room for.
+        The number of lines for which there is room.
     """
     strokes = family.strokes(colors)
     chosen = family.chosen_key
@@ -384,10 +394,10 @@ def value_lines(
 def lines_beside(family: CurveSet, x: float, colors: Colors) -> list[Line]:
     """Return the lines of the box at x that are not on curves: the band, the smallest model, and the level.
 
-    The band is a mean with its interval over folds, or the interval of the
-    criterion with permuted labels, which has a p-value. The smallest model is
-    that which is not significantly worse than the best one. The level is a
-    value to compare with.
+    The band is a mean with its interval over folds, or the interval of
+    the criterion with permuted labels, which has a p-value. The
+    smallest model is that which is not significantly worse than the
+    best one. The level is a value to compare with.
     """
     lines: list[Line] = []
     band = family.band
@@ -428,13 +438,15 @@ def fitting_ranges(
     Parameters
     ----------
     family : CurveSet
-        The chosen curve is in sight as a whole; a few extreme values of others are not.
+        The chosen curve is in sight as a whole; a few extreme values of
+        others are not.
     fixed_x : tuple of float or None
         The x range if it is known before the points are.
     all_points : bool
         Whether all points must be in sight, even extreme ones.
     log_y : bool
-        Whether the y axis is logarithmic; then all points above 0 are in sight.
+        Whether the y axis is logarithmic; then all points above 0 are
+        in sight.
     """
     xs = family.all_xs()
     ys = family.all_ys()
@@ -479,8 +491,9 @@ def fitting_ranges(
 def numbers(family: CurveSet, x_name: str) -> Numbers:
     """Return the points as a table: a row for each x, a column for each curve; NaN where there is none.
 
-    The last columns are the mean and the ends of the band, and for permuted
-    labels its p-value. ``x_name`` is the title of the first column.
+    The last columns are the mean and the ends of the band, and for
+    permuted labels its p-value. ``x_name`` is the title of the first
+    column.
     """
     header = [x_name, *(curve.label for curve in family.curves.values())]
     xs = family.all_xs()
@@ -512,10 +525,11 @@ def numbers(family: CurveSet, x_name: str) -> Numbers:
 def neighbour(family: CurveSet, dx: int, dy: int) -> tuple[Hashable, float] | None:
     """Return the point to which an arrow key leads, as the key of its curve and its x.
 
-    The way begins at the inspected point, or else at the chosen one. It leads
-    ``dx`` points to the right and ``dy`` curves on in the order of the family,
-    and ends at the last one at most. Without a point to begin with, the result
-    is the first point of the first curve. Return None without points.
+    The way begins at the inspected point, or else at the chosen one.
+    The way leads ``dx`` points to the right and ``dy`` curves on in the
+    order of the family, and stops at the last point or curve. Without a
+    point to begin with, the result is the first point of the first
+    curve. Return None without points.
     """
     # Curves beside the chosen one cannot be chosen.
     start = family.inspection or family.choice
@@ -540,7 +554,7 @@ def whole(x: float) -> int | float:
 
 
 def _best_point_text(curve: Curve, x_name: str, least: bool) -> str:
-    """Return the best point of a curve beside the chosen one, in words; "" where it has none.
+    """Return the best point of a curve beside the chosen one, in words; "" for a curve without points.
 
     ``least`` says whether the least value is the best.
     """
@@ -556,8 +570,9 @@ def _best_point_text(curve: Curve, x_name: str, least: bool) -> str:
 def spoken(family: CurveSet, x_name: str, title: str, *, least: bool) -> str:
     """Return the best point, and the chosen one, as a screen reader says them.
 
-    "validation MAP, best 0.5341 at k = 3, λ = 2⁶" where there are several
-    curves; ``least`` says whether the least value is the best.
+    An example for several curves is "validation MAP, best 0.5341 at k =
+    3, λ = 2⁶". ``title`` is what y measures, ``x_name`` the name of x,
+    and ``least`` says whether the least value is the best.
     """
     # The best value of all curves, and where it is.
     best: tuple[float, str] | None = None

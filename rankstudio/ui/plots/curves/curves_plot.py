@@ -63,11 +63,12 @@ _LINE_LIMITS = (MOST_LINES, 8, 5, 3)
 class CurvesPlot(Plot):
     """A plot of a family of curves over k, such as one of the measure for each λ; k counts features or rounds.
 
-    Plots one below the other share the x axis, whose text stands below the last
-    of them.
+    Plots one below the other share the x axis, whose text stands below
+    the last of them.
 
-    A click or arrow keys pick a point of a curve; whoever owns the plot answers
-    with `inspect`. A double click or Enter confirms it; the answer is `select`.
+    A click or arrow keys pick a point of a curve; the owner of the plot
+    then calls `inspect`. A double click or Enter confirms the point;
+    the owner then calls `select`.
 
     Parameters
     ----------
@@ -80,10 +81,11 @@ class CurvesPlot(Plot):
     picked : Signal(object, object)
         Key and x of the point that was clicked or reached by the keys.
     zoomed : Signal(object)
-        The x range the user zoomed into, None for everything; for `follow_zoom`
-        of a linked plot.
+        The x range the user zoomed into, None for everything; for
+        `follow_zoom` of a linked plot.
     hovered : Signal(object)
-        The x under the mouse, None when it leaves; for `set_cursor` of a linked plot.
+        The x under the mouse, None when it leaves; for `set_cursor` of
+        a linked plot.
     """
 
     picked = Signal(object, object)
@@ -170,8 +172,8 @@ class CurvesPlot(Plot):
         labels : sequence of str
             The label of each curve, such as "λ = 2⁶".
         x_range : tuple of float, optional
-            The first and the last k that the curves will have, so that the
-            axis stays as it is while they grow.
+            The first and the last k that the curves will have, so that
+            the axis stays as it is while they grow.
         """
         self.family = CurveSet(keys, labels)
         self._fixed_x = x_range
@@ -243,8 +245,8 @@ class CurvesPlot(Plot):
         x : float
             The x of the point, such as its k.
         note : sequence of str
-            Lines that are shown beside the point while the mouse is elsewhere;
-            the first one is bold.
+            Lines that are shown beside the point while the mouse is
+            elsewhere; the first one is bold.
         """
         self.family.choice = _point_or_none(key, x)
         self._note = tuple(note)
@@ -255,7 +257,8 @@ class CurvesPlot(Plot):
     ) -> None:
         """Mark another point as inspected, by the key of its curve and its x; None removes the mark.
 
-        Its note, lines of text, is shown in place of the chosen point's note.
+        ``note`` has lines of text, which are shown in place of the chosen
+        point's note.
         """
         self.family.inspection = _point_or_none(key, x)
         self._inspected_note = tuple(note) if key is not None else ()
@@ -297,8 +300,8 @@ class CurvesPlot(Plot):
     def refresh(self) -> None:
         """Fit the ranges to the data, unless the user has zoomed, and the plot area to its tick labels.
 
-        If the labels now need another width, the aligned plot is redrawn, too,
-        as its area begins at the same pixel.
+        If the labels now need another width, the aligned plot is
+        redrawn, too, as its area begins at the same pixel.
         """
         self.zoom.log_x = self.axes.log_x
         self._choose_scale()  # of the y axis
@@ -319,8 +322,9 @@ class CurvesPlot(Plot):
     def figure(self) -> CurvesFigure:
         """Return the plot as a figure for print: its curves, the band, the level and the chosen point.
 
-        The colors follow the order of the curves. The curves beside the chosen
-        one, which show another measure, and the band have a neutral style.
+        The colors follow the order of the curves. The curves beside the
+        chosen one, which show another measure, and the band have a
+        neutral style.
         """
         family = self.family
         axes = self.axes
@@ -450,7 +454,8 @@ class CurvesPlot(Plot):
     def hit_test(self, point: QPointF) -> tuple[Hashable, float] | None:
         """Return the key of the curve and the x of the point that a click at a pixel means.
 
-        This is the nearest one, however far it is; None beside the plot area.
+        The nearest point is meant, however far it is. Return None for a
+        pixel beside the plot area.
         """
         frame = self.frame()
         if not frame.area.adjusted(-8, -8, 8, 8).contains(point):
@@ -460,7 +465,8 @@ class CurvesPlot(Plot):
     def hover(self, point: QPointF | None) -> None:
         """Show the values at the mouse's x, first that of the curve which a click would choose.
 
-        Linked plots show their values at the same x; the signal `hovered` has it.
+        Linked plots show their values at the same x; the signal
+        `hovered` has it.
         """
         target = None if point is None else self.hit_test(point)
         if point is None or target is None:
@@ -562,7 +568,8 @@ class CurvesPlot(Plot):
     def _value_lines(self, x: float, max_lines: int = MOST_LINES) -> list[Line]:
         """Return the lines of the box at an x: those of the curves, then those of band and level.
 
-        ``max_lines`` limits the lines of curves, as does the height of the plot.
+        ``max_lines`` limits the lines of curves, as does the height of
+        the plot.
         """
         colors = self.theme.colors
         beside_lines = lines_beside(self.family, x, colors)
@@ -633,7 +640,8 @@ class CurvesPlot(Plot):
     def step(self, right: int, down: int) -> bool:
         """Move along a curve by an arrow key; up leads to the next curve, down to the previous one.
 
-        ``right`` and ``down`` are 1, 0 or -1. Return whether there is a point.
+        ``right`` and ``down`` are 1, 0 or -1. Emit `picked` with the
+        new point. Return whether there is a point.
         """
         target = neighbour(self.family, right, -down)
         if target is not None:

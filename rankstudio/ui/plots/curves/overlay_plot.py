@@ -71,11 +71,12 @@ class OverlaidCurve:
         Number of the run, which decides its color, dash and marker.
     label : str
     x, y : ndarray of shape (K,)
+        Coordinates of the K points of the curve.
     notes : tuple of str
         A text on each point besides its values: "k = 4 · λ = 2⁶".
     difference, half : ndarray of shape (K,)
-        Difference of each point to the reference, and half the length of its
-        interval; NaN without one.
+        Difference of each point to the reference, and half the length
+        of its interval; NaN without one.
     dash : tuple of float, optional
         Dash of the line, in place of that of the run's number.
     name : str
@@ -83,8 +84,9 @@ class OverlaidCurve:
     model : int or None
         Position of the point that stands for the run in tables.
     own_half : ndarray of shape (K,) or None
-        For the reference: half the length of the interval of each point's
-        difference to the reference's own model; None for any other run.
+        For the reference: half the length of the interval of each
+        point's difference to the reference's own model; None for any
+        other run.
     """
 
     key: int
@@ -119,7 +121,8 @@ class OverlaidCurve:
 class OverlayPlot(Plot):
     """A plot of one curve per run; a band is as high as the interval of its difference to the reference run.
 
-    A click picks the nearest point; arrow keys move along a curve and to the next one.
+    A click picks the nearest point; arrow keys move along a curve and
+    to the next one.
 
     Parameters
     ----------
@@ -130,15 +133,17 @@ class OverlayPlot(Plot):
     picked : Signal(int, int)
         Positions of the curve and of the point on it.
     least_height : float
-        Height in pixels that the curves need; names that leave less are not drawn.
+        Height in pixels that the curves need; names that leave less are
+        not drawn.
     one_band : bool
-        Whether only the curve that stands out has a band; else all have.
+        Whether only the curve that stands out has a band; else all
+        have.
     names_at_ends : bool
-        Whether names stand at the ends of the curves where there is room; else
-        above them.
+        Whether names stand at the ends of the curves where there is
+        room; else above them.
     better : str
-        "greater" or "less": which values are good; "" where none is better than
-        another.
+        "greater" or "less": which values are good; "" where none is
+        better than another.
     """
 
     picked = Signal(int, int)
@@ -192,7 +197,8 @@ class OverlayPlot(Plot):
     def best_point(self) -> Point | None:
         """Return the point with the best value: the position of its curve, and its position on the curve.
 
-        Return None if no value is better than another (``higher_is_better`` is None).
+        Return None if no value is better than another
+        (``higher_is_better`` is None).
         """
         sign = -1.0 if self.higher_is_better is False else 1.0
         curves = () if self.higher_is_better is None else self.curves
@@ -228,8 +234,8 @@ class OverlayPlot(Plot):
     def frame_for(self, size: QSizeF) -> Frame:
         """Lay out a drawing, with room for the names of the curves.
 
-        The names are at the right if they stand at the ends of the curves, and
-        else above the plot area.
+        The names are at the right if they stand at the ends of the
+        curves, and else above the plot area.
         """
         width = ends_width(self, size)  # 0 if names do not stand at the ends
         if width:
@@ -247,8 +253,8 @@ class OverlayPlot(Plot):
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the x range of all curves, and a y range in which they are seen well.
 
-        The best value of each curve is in sight, and of a single curve also its
-        band. A few extreme values may be cut off.
+        The best value of each curve is in sight, and of a single curve
+        also its band. A few extreme values may be cut off.
         """
         x = np.concatenate([curve.x for curve in self.curves])
         y = np.concatenate([curve.y for curve in self.curves])
@@ -268,7 +274,7 @@ class OverlayPlot(Plot):
     def _best_values(self) -> Floats:
         """Return the best value of each curve, which has to be in sight, shape (number of curves with values,).
 
-        It is empty where no value is better than another.
+        The array is empty where no value is better than another.
         """
         if self.higher_is_better is None:
             return np.empty(0)
@@ -406,9 +412,9 @@ class OverlayPlot(Plot):
     def step(self, right: int, down: int) -> bool:
         """Move along a curve, or to the point of the next curve whose x is nearest.
 
-        ``right`` and ``down`` are 1, 0 or -1, by the arrow key. The start is
-        the inspected point, else the chosen one. Emit `picked` with the new
-        point. Return whether there are curves.
+        ``right`` and ``down`` are 1, 0 or -1, by the arrow key. The
+        start is the inspected point, else the chosen one. Emit `picked`
+        with the new point. Return whether there are curves.
         """
         if not self.curves:
             return False
@@ -462,8 +468,8 @@ def below_names(
 ) -> Frame:
     """Lay out a drawing that has the names of its curves above the plot area, if it is high enough.
 
-    The result is the map from data, in the two ranges, to pixels of a drawing
-    of ``size``.
+    The result is the map from data, in the two ranges, to pixels of a
+    drawing of ``size``.
     """
     names_height = _NAME_ROW_HEIGHT * _n_name_rows(plot, size.width())
     # In a low plot, the curves need the room of the names.
@@ -480,9 +486,11 @@ def below_names(
 
 
 def ends_width(plot: OverlayPlot, size: QSizeF) -> float:
-    """Return the width of the names at the ends of the curves; 0 if they do not stand there.
+    """Return the width of the names at the ends of the curves; 0 if names do not stand there.
 
-    They do not if the plot has none there, or they would be too wide or too many.
+    The width is in pixels, for a drawing of ``size``. Names do not
+    stand at the ends if the plot has them elsewhere, or if they would
+    be too wide or too many.
     """
     if not plot.names_at_ends or not plot.curves:
         return 0.0
@@ -506,7 +514,8 @@ def drawn_dash(
 ) -> tuple[float, ...]:
     """Return the dash of a curve in a drawing of ``size``.
 
-    A curve with its name at its end is solid, (), unless its color repeats.
+    A curve with its name at its end is solid, (), unless its color
+    repeats.
     """
     return line_style.dash if line_style.repeats or not ends_width(plot, size) else ()
 
@@ -520,8 +529,8 @@ def draw_end_names(
 ) -> None:
     """Write the names at the right, each at the height of its curve's end, none over another one.
 
-    A curve without a value has its name at the bottom. Runs with a single point
-    are left out. In the code, curves are called by their positions.
+    A curve without a value has its name at the bottom. Runs with a
+    single point are left out.
     """
     lines = [number for number, curve in enumerate(plot.curves) if not curve.is_point]
     # The last finite value of each curve, as an array of one or no element.
@@ -558,7 +567,7 @@ def draw_point_names(
 ) -> None:
     """Write the names of runs that have one model beside their markers, none over another one.
 
-    In the code, curves are called by their positions.
+    Runs with more than one model have their names elsewhere.
     """
     numbers = [number for number, curve in enumerate(plot.curves) if curve.is_point]
     points = {
@@ -619,9 +628,10 @@ def draw_hint(
 ) -> None:
     """Explain circles and band beside the title, if there is room.
 
-    A circle is at the model that stands for its run in tables. A band is the
-    interval of the difference to the reference. Around the reference itself, it
-    is the interval of the difference to the reference's own circle.
+    A circle is at the model that stands for its run in tables. A band
+    is the interval of the difference to the reference. Around the
+    reference itself, it is the interval of the difference to the
+    reference's own circle.
     """
     parts = (
         [tr("○ model of the table")]
@@ -652,10 +662,10 @@ def draw_hint(
 def draw_intervals(
     plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Draw the bands of the curves; with `one_band`, only that of the emphasised curve.
+    """Draw the bands of the curves; if the plot has `one_band`, only that of the emphasised curve.
 
-    A band goes from a curve up and down by half the interval of its difference
-    to the reference.
+    A band goes from a curve up and down by half the interval of its
+    difference to the reference.
     """
     with between_axes(painter, frame):
         for number, curve in enumerate(plot.curves):
@@ -755,7 +765,8 @@ def draw_names(
 ) -> None:
     """Draw the names of the curves: at their ends, else in rows above the plot area.
 
-    After the last name in the rows follows how many have no room. A low plot has none.
+    After the last name in the rows follows how many names have no room.
+    A plot of little height has no names above it.
     """
     if plot.names_at_ends:
         draw_hint(plot, painter, frame, colors)
@@ -808,9 +819,10 @@ def _filled_share(frame: Frame, low: Floats, high: Floats) -> float:
 def _band_opacity(plot: OverlayPlot, number: int, filled: float) -> float:
     """Return the opacity of the band of a curve, from 0 to 1; ``number`` is the curve's position.
 
-    If only one band is drawn, its opacity depends on ``filled``, the share of
-    the plot's height that it fills: a large band is lighter. Of several bands,
-    that of the curve that stands out is the most opaque.
+    If only one band is drawn, its opacity depends on ``filled``, the
+    share of the plot's height that it fills: a large band is lighter.
+    Of several bands, that of the curve that stands out is the most
+    opaque.
     """
     if plot.one_band:
         return (
@@ -859,10 +871,11 @@ def _name_boxes(
 def shown_names(
     plot: OverlayPlot, width: float
 ) -> tuple[list[tuple[OverlaidCurve, QRectF]], QRectF, str]:
-    """Return the curves that are named with their boxes, and a box and a text such as "and 3 more".
+    """Return the curves that are named, each with its box, and a box and a text such as "and 3 more".
 
-    Names are left out from the end until that text fits behind the last one.
-    With all names shown, the text is "".
+    The boxes lie in rows that are ``width`` pixels wide. Names are left
+    out from the end until the text fits behind the last one. With all
+    names shown, the text is "".
     """
     # The first boxes of names that have room in a few rows.
     boxes = list(_name_boxes(plot, width))

@@ -12,10 +12,10 @@ from rankstudio.ui.style.colors import Colors
 
 
 class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
-    """The part of a plot of curves that lets the mouse zoom and move the picture.
+    """The area of a plot of curves in which the mouse zooms and moves the picture.
 
-    The wheel zooms, the left button draws a rectangle to zoom into, the middle
-    button (or Shift and the left one) moves the picture.
+    The wheel zooms, the left button draws a rectangle to zoom into, the
+    middle button (or Shift and the left one) moves the picture.
     """
 
     def __init__(self) -> None:
@@ -64,7 +64,8 @@ class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
     def shown_ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the shown x and y range, in values.
 
-        For a logarithmic axis, pyqtgraph has the exponents (base 10) instead.
+        For a logarithmic axis, pyqtgraph has the exponents (base 10)
+        instead.
         """
         (x0, x1), (y0, y1) = self.viewRange()
         if self.log_x:

@@ -66,7 +66,8 @@ class MapFeature:
         Id of the feature, from 1.
     name : str
     rank : int
-        Position at which the model selected the feature, from 1; 0 if it did not.
+        Position at which the model selected the feature, from 1; 0 if
+        the model does not have the feature.
     """
 
     feature_id: int
@@ -76,12 +77,12 @@ class MapFeature:
 
 @dataclass(frozen=True)
 class ColumnGroup:
-    """Columns that belong together.
+    """Adjacent columns of a map that belong together, such as the folds of a run.
 
     Attributes
     ----------
     label : str
-        "run 2".
+        Name of the group: "run 2".
     category : int
         Number of the color of the group.
     size : int
@@ -114,6 +115,7 @@ class MapValues:
     texts : tuple of tuple of str
         Text of each cell in the box of values.
     x_label : str
+        Text below the columns.
     groups : tuple of ColumnGroup
         Groups of columns, from left to right; empty if there are none.
     square : bool
@@ -140,8 +142,8 @@ def _label_with_rank(name: str, feature_id: int, rank: int) -> str:
 class FeatureMapPlot(HeatMapPlot):
     """A map of values with a row for each feature; the model's features are outlined and labelled.
 
-    Rows are called by their ids, and by their names where there is room. A
-    click or the arrow keys pick a cell, and with it a feature.
+    Rows are called by their ids, and by their names where there is
+    room. A click or the arrow keys pick a cell, and with it a feature.
 
     Parameters
     ----------
@@ -168,9 +170,9 @@ class FeatureMapPlot(HeatMapPlot):
     def show_map(self, features: Sequence[MapFeature], content: MapValues) -> None:
         """Show features from top to bottom, and a matrix with a row for each of them.
 
-        The base class has its rows from the bottom, so they are passed on in
-        reverse; its labels are blank, as this class draws labels of its own.
-        The chosen cell stays chosen unless it is beyond the new matrix.
+        ``features`` are the rows, and ``content`` has the matrix and
+        its texts. The chosen cell stays chosen unless it is beyond the
+        new matrix.
         """
         self.features = tuple(features)
         self.shown = content
@@ -217,7 +219,8 @@ class FeatureMapPlot(HeatMapPlot):
     def frame_for(self, size: QSizeF) -> Frame:
         """Lay out a drawing, with room for labels at the left, the color bar at the right and groups above.
 
-        A square map, whose columns are its rows, is as wide as it is high.
+        A square map, whose columns are its rows, is as wide as it is
+        high.
         """
         frame = super().frame_for(size)
         if self.shown is None or self.is_empty():
@@ -440,8 +443,9 @@ def draw_margins(
 def spread(targets: list[float], low: float, high: float) -> list[float]:
     """Return the heights of labels, in pixels: near some ascending targets, but apart from each other.
 
-    They lie between ``low`` and ``high``. If there is no room for all, the last
-    targets are left out, so that the result is shorter.
+    The heights lie between ``low`` and ``high``. If there is no room
+    for all, the last targets are left out, so that the result is
+    shorter.
     """
     fitting = targets[: max(1, int((high - low) / _MIN_LABEL_SPACING) + 1)]
     # First each is moved on until it is far enough from the one before. Then,
@@ -466,9 +470,9 @@ def _draw_row_labels(
 ) -> None:
     """Write the labels of the model's features beside their rows, apart from each other.
 
-    If there are too many, those of the features that the model selected first
-    are written, and that of the inspected feature. A line leads from each label
-    to the middle of its row.
+    If there are too many, those of the features that the model selected
+    first are written, and that of the inspected feature. A line leads
+    from each label to the middle of its row.
     """
     _, ys = plot.edges(frame)  # the pixels between rows, from the top
     painter.setFont(font(TINY))
@@ -538,7 +542,8 @@ def _draw_groups(
 ) -> None:
     """Draw above each group of columns a line in the color of its run, and the group's label.
 
-    A label without room is shortened to the number of the run, or left out.
+    A label without room is shortened to the number of the run, or left
+    out.
     """
     assert plot.shown is not None  # the caller has checked that there is a map
     xs, _ = plot.edges(frame)  # the pixels between columns

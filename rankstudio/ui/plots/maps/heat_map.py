@@ -50,7 +50,8 @@ class ColorBar:
     box : QRectF
         Box of the bar, without its numbers.
     ticks : sequence of (float, str)
-        Shares of the height, from 0 at the bottom, and the texts beside them.
+        Shares of the height, from 0 at the bottom, and the texts beside
+        them.
     title : str
         Name of the values, above the bar; "" if it stands elsewhere.
     """
@@ -126,10 +127,11 @@ _BRIGHT = 0.62  # of viridis: from here on dark letters are read better than lig
 class HeatMapPlot(Plot):
     """A map of values in colors: rows from bottom to top (such as λ), columns from left to right (such as k).
 
-    The colours reach no farther beyond the 10th and the 90th percentile than
-    these are apart, so that one bad column does not leave the rest in a single
-    shade; the bar of colours beside the map says by "≤" and "≥" where values
-    lie beyond its ends. A cell without a value shows the ground.
+    The colours reach no farther beyond the 10th and the 90th percentile
+    than the two percentiles are apart, so that one bad column does not
+    leave the rest in a single shade; the bar of colours beside the map
+    says by "≤" and "≥" where values lie beyond its ends. A cell without
+    a value shows the ground.
 
     Parameters
     ----------
@@ -137,21 +139,22 @@ class HeatMapPlot(Plot):
     title : str
         What the colours measure: "validation MAP".
     x_label : str
+        Name of the quantity of the columns.
     names : pair of str
-        How row and column are called in the box with values: ("λ", "k").
+        Names of row and column in the box of values: ("λ", "k").
     decimals : int
-        Of the values in the box, and in the cells.
+        Number of decimals of the values in the box and in the cells.
     limits : pair of float, optional
-        The values at the two ends of the colours, where not the values
-        themselves decide.
+        Fixed values at the two ends of the colours; by default the
+        values of the map decide.
     written : bool
         Whether cells with enough room bear their value.
 
     Attributes
     ----------
     note : str
-        What the map comes to, in words, for a screen reader; empty where that
-        is its greatest value.
+        Sentence for a screen reader on what the map shows. If it is
+        empty, the greatest value of the map is said instead.
     picked : Signal(int, int)
         Row and column of the cell that was clicked, counted from 0.
     """
@@ -233,10 +236,10 @@ class HeatMapPlot(Plot):
     def color_range(self) -> tuple[float, float]:
         """Return the values at the two ends of the colors.
 
-        A map without fixed limits begins at the least value and ends at the
-        greatest. But no end is farther beyond the 10 % or the 90 % quantile
-        than these two are apart, as an outlier would leave all other cells in a
-        single shade.
+        A map without fixed limits begins at the least value and ends at
+        the greatest. But no end is farther beyond the 10 % or the 90 %
+        quantile than these two quantiles are apart, as an outlier would
+        leave all other cells in a single shade.
         """
         if self._limits is not None:
             return self._limits
@@ -255,9 +258,9 @@ class HeatMapPlot(Plot):
     def bar_texts(self) -> tuple[str, ...]:
         """Return the three texts beside the bar of colors, from its lower end up; () for a map without one.
 
-        A map whose values are written into its cells needs no bar. "≤" or "≥"
-        at an end says that there are values beyond it. If all values are equal,
-        only the middle has a number.
+        A map whose values are written into its cells needs no bar. "≤"
+        or "≥" at an end says that there are values beyond it. If all
+        values are equal, only the middle has a number.
         """
         finite = self.values[np.isfinite(self.values)]
         if self.written or finite.size == 0:
@@ -274,7 +277,8 @@ class HeatMapPlot(Plot):
     def color_bar(self, frame: Frame) -> ColorBar | None:
         """Return the bar of colors beside the map; None for a map without one.
 
-        It has three texts: at the bottom, in the middle and at the top.
+        The bar has three texts: at the bottom, in the middle and at the
+        top.
         """
         texts = self.bar_texts()
         area = frame.area
@@ -287,8 +291,8 @@ class HeatMapPlot(Plot):
     def edges(self, frame: Frame) -> tuple[Ints, Ints]:
         """Return the pixels between the cells of a map of R rows and C columns, whole and ascending.
 
-        The first array has C + 1 horizontal pixels, the second R + 1 vertical
-        ones, from the top.
+        The first array has C + 1 horizontal pixels, the second R + 1
+        vertical pixels, from the top.
         """
         n_rows, n_columns = self.values.shape
         area = frame.area
@@ -316,7 +320,8 @@ class HeatMapPlot(Plot):
     def draw_map(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw cells, labels, and the outlines of the chosen cell and of the one under the mouse.
 
-        Cells with their values written in them (`written`) need no bar of colours.
+        Cells with their values written in them (`written`) need no bar
+        of colours.
         """
         if self.is_empty():
             return
@@ -374,7 +379,8 @@ class HeatMapPlot(Plot):
     def figure(self) -> MapFigure:
         """Return the map as a figure for print, its rows from the top, with the chosen and the best cell marked.
 
-        If all values are equal, the bar of colors has one number, in the middle.
+        If all values are equal, the bar of colors has one number, in
+        the middle.
         """
         # `texts` are those at the lower end, in the middle and at the upper
         # end of the bar; the outer ones are "" if all values are equal.
@@ -455,8 +461,8 @@ class HeatMapPlot(Plot):
     def step(self, right: int, down: int) -> bool:
         """Pick the next cell in a direction from the inspected or the chosen one; return whether there is a map.
 
-        ``right`` and ``down`` are 1, 0 or -1, by the arrow key. Without an
-        inspected or a chosen cell, the lower left one is picked.
+        ``right`` and ``down`` are 1, 0 or -1, by the arrow key. Without
+        an inspected or a chosen cell, the lower left one is picked.
         """
         if self.is_empty():
             return False
@@ -479,8 +485,8 @@ class HeatMapPlot(Plot):
     def summary(self) -> str:
         """Return in words where the best or the greatest value is, and the chosen and the inspected cell.
 
-        The note of the map, if it has one, replaces the sentence on the best or
-        greatest value.
+        The note of the map, if it has one, replaces the sentence on the
+        best or greatest value.
         """
         cell = self.best or np.unravel_index(
             int(np.nanargmax(self.values)), self.values.shape

@@ -38,7 +38,7 @@ _ROUNDING = 1e-9  # share of the error up to which two are equal
 
 @dataclass(frozen=True)
 class MatrixColumn:
-    """One feature.
+    """A feature as a column of the matrix of feature sets.
 
     Attributes
     ----------
@@ -48,9 +48,10 @@ class MatrixColumn:
     share : float
         Share of all sets that have the feature.
     selected : bool
-        Whether it is in the shown selection.
+        Whether the feature is in the shown selection.
     wanted : int
-        `FREE`, `REQUIRED` or `EXCLUDED`.
+        The user's wish for the feature: `FREE`, `REQUIRED` or
+        `EXCLUDED`.
     """
 
     feature: int
@@ -62,18 +63,19 @@ class MatrixColumn:
 
 @dataclass(frozen=True)
 class MatrixRow:
-    """One set.
+    """A set of features as a row of the matrix of feature sets.
 
     Attributes
     ----------
     above : float
-        By what share its error is above that of the best set.
+        Share by which the error of the set is above that of the best
+        set.
     features : frozenset of int
-        Ids.
+        Ids of the features in the set.
     label : str
-        "best", "greedy"; "" for another one.
+        Name of a special set: "best" or "greedy"; "" for any other set.
     own : bool
-        Whether it is the shown selection.
+        Whether the set is the shown selection.
     """
 
     above: float
@@ -85,8 +87,8 @@ class MatrixRow:
 class SetMatrixPlot(Plot):
     """A matrix of feature sets (rows, the best first) and features (columns, the most frequent first).
 
-    A click on a feature picks it. Arrow keys move from feature to feature, and
-    Space or Enter picks.
+    A click on a feature picks it. Arrow keys move from feature to
+    feature, and Space or Enter picks.
 
     Parameters
     ----------
@@ -118,8 +120,8 @@ class SetMatrixPlot(Plot):
         columns : sequence of MatrixColumn
             The features, the most frequent first.
         rows : sequence of MatrixRow
-            Some of the sets, the best first. If there is no room for all rows,
-            that of the shown selection is the last one.
+            Some of the sets, the best first. If there is no room for
+            all rows, that of the shown selection is the last one.
         n_sets : int
             Number of all sets that are as good as the best.
         """
@@ -153,8 +155,8 @@ class SetMatrixPlot(Plot):
     def readout(self, target: int) -> list[Line]:
         """Return the lines of the box on a feature: name, in how many sets it is, and the user's wish.
 
-        The user can require or exclude a feature. ``target`` is the position of
-        the feature's column.
+        The user can require or exclude a feature. ``target`` is the
+        position of the feature's column.
         """
         column = self.columns[target]  # its `feature` is an id
         text = tr("in {share:.0f} % of {n:,} sets").format(
@@ -173,15 +175,16 @@ class SetMatrixPlot(Plot):
     def pick(self, target: int) -> None:
         """Emit `picked` with the id of a feature; ``target`` is the position of its column.
 
-        The owner of the plot then requires the feature, excludes it, or neither.
+        The owner of the plot then requires the feature, excludes it, or
+        neither.
         """
         self.picked.emit(self.columns[target].feature)
 
     def step(self, right: int, down: int) -> bool:
         """Show the box of the next feature, after an arrow key to the right or left.
 
-        ``right`` is 1 or -1, and 0 for a key up or down, which has no effect.
-        Return whether the key has an effect.
+        ``right`` is 1 or -1, and 0 for a key up or down, which has no
+        effect. Return whether the key has an effect.
         """
         if not right or not self.rows:
             return False
@@ -212,8 +215,9 @@ class SetMatrixPlot(Plot):
     def numbers(self) -> Numbers:
         """Return the matrix as a table, with a row for each set.
 
-        A row has the share by which the error is above that of the best set,
-        the label, and for each feature 1 if the set has it, else 0.
+        A row has the share by which the error is above that of the best
+        set, the label, and for each feature 1 if the set has it, else
+        0.
         """
         header = [
             "above the best",
@@ -380,8 +384,9 @@ class SetMatrixPlot(Plot):
     ) -> None:
         """Write the title of the numbers, and the ids of the features, bold for the shown selection.
 
-        A required feature has a colored ground, and an excluded one is crossed
-        out. The columns begin at ``left_edge`` and are ``pitch`` pixels apart.
+        A required feature has a colored ground, and an excluded one is
+        crossed out. The columns begin at ``left_edge`` and are
+        ``pitch`` pixels apart.
         """
         painter.setFont(font(SMALL))
         painter.setPen(colors.q("muted"))
@@ -435,8 +440,9 @@ class SetMatrixPlot(Plot):
     ) -> None:
         """Draw a set: how far its error is above that of the best, and which features it has.
 
-        ``label_box`` is the box of the texts, from whose right edge on there is
-        a cell every ``pitch`` pixels for each feature of ``columns``.
+        ``label_box`` is the box of the texts, from whose right edge on
+        there is a cell every ``pitch`` pixels for each feature of
+        ``columns``.
         """
         painter.setFont(font(SMALL))
         painter.setPen(colors.q("text" if row.label else "muted"))
