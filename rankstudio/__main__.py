@@ -15,8 +15,8 @@ INTERRUPTED = 130
 def main() -> int:
     """Carry out the command line of this process, and return the exit status.
 
-    Ctrl+C, or a request to terminate, ends it with a sentence, also while
-    modules load.
+    Ctrl+C, or a request to terminate, ends it with a sentence, also
+    while modules load.
     """
     interrupted = False
 

@@ -1,15 +1,17 @@
 """Names that plug-ins and programs import to add methods, measures and data formats.
 
-Everything here is documented and stable within a version of the interface, ``API``. A
-plug-in names the version that it is written for (``Plugin(api=1)``); a later RankStudio
-with the same version runs it unchanged. What is not here may change with every release.
+Everything here is documented and stable within a version of the
+interface, ``API``. A plug-in names the version that it is written for
+(``Plugin(api=1)``); a later RankStudio with the same version runs it
+unchanged. What is not here may change with every release.
 
-Built-in selectors use nothing else of the engine, except for arithmetic of their own: a
-test checks this. They import these names from the modules of the engine, because the
-engine does not import this module.
+Built-in selectors use nothing else of the engine, except for arithmetic
+of their own: a test checks this. They import these names from the
+modules of the engine, because the engine does not import this module.
 
-A method without a package needs nothing of this module: a class with ``fit(X, y)``, or
-a function ``scores(X, y, qid)`` in a Python file, is enough.
+A method without a package needs nothing of this module: a class with
+``fit(X, y)``, or a function ``scores(X, y, qid)`` in a Python file, is
+enough.
 
 Attributes
 ----------

@@ -3,7 +3,8 @@
 Examples
 --------
 A page that shows the mean of the shown run. Its function is named by
-``WindowPage("mean", "Mean", "The mean of the shown run", "my_package.window:build")``:
+``WindowPage("mean", "Mean", "The mean of the shown run",
+"my_package.window:build")``:
 
 >>> from PySide6.QtWidgets import QLabel
 >>> from rankstudio.api.window import WindowContext

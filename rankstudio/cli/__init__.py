@@ -84,8 +84,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv : sequence of str, optional
         The arguments without the program's name; those of this process by default.
     """
-    # Set up the output before anything is printed. Warnings of libraries are
-    # printed as notes.
+    # Set up the output before anything is printed. Warnings of
+    # libraries are printed as notes.
     arguments = list(sys.argv[1:] if argv is None else argv)
     warnings.showwarning = _Notes().show
     streams.set_up()
@@ -112,9 +112,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         return FAILED
     except BrokenPipeError:
-        # The program that reads the output has ended, as ``| head`` does.
-        # Nothing more is written, so that the end of this program causes no
-        # further error.
+        # The program that reads the output has ended, as ``| head``
+        # does. Nothing more is written, so that the end of this program
+        # causes no further error.
         streams.silence()
         return FAILED
     except OSError as error:
@@ -136,9 +136,9 @@ class _Notes:
     ) -> None:
         """Print a warning as a note, without the line of code that gave it.
 
-        Of each class of warnings (``category``), only the first is printed.
-        Python calls this for a warning; the arguments that are not named are
-        the line of code.
+        Of each class of warnings (``category``), only the first is
+        printed. Python calls this for a warning; the arguments that are
+        not named are the line of code.
         """
         if category not in self._seen:
             self._seen.add(category)
@@ -149,14 +149,15 @@ class _Notes:
 def known_commands() -> Mapping[str, CommandSource]:
     """Return all commands by name: those of the program, then those of plug-ins, then analyses of plug-ins.
 
-    The value of a command is the import path of its module, or an object for an
-    analysis.
+    The value of a command is the import path of its module, or an
+    object for an analysis.
     """
     from rankstudio.cli.analysis_command import AnalysisCommand
     from rankstudio.engine.methods.catalog.analysis import analyses
 
-    # A module is imported when its command is needed. Both functions get the
-    # names that are in use, and leave out an entry that has one of them.
+    # A module is imported when its command is needed. Both functions
+    # get the names that are in use, and leave out an entry that has one
+    # of them.
     modules = {**_core_commands(), **terminal_commands(CORE_COMMANDS)}
     return {
         **modules,
@@ -202,8 +203,8 @@ def _dispatch(arguments: list[str]) -> int:
 def command_line(names: Sequence[str]) -> CommandParser:
     """Return the parser of the command line, with the named commands only.
 
-    The modules of other commands are not imported. Each command sets ``run``,
-    the function that carries it out, and its own ``parser``.
+    The modules of other commands are not imported. Each command sets
+    ``run``, the function that carries it out, and its own ``parser``.
     """
     parser = CommandParser(
         prog="rankstudio",
@@ -252,9 +253,9 @@ def command_line(names: Sequence[str]) -> CommandParser:
         try:
             module.add_options(command)
         except AnalysisError:
-            # The code of an analysis of another package fails. A list of
-            # commands goes on without its options; a single command is what the
-            # user asks for.
+            # The code of an analysis of another package fails. A list
+            # of commands goes on without its options; a single command
+            # is what the user asks for.
             if len(names) == 1:
                 raise
         command.set_defaults(run=module.run, parser=command)
@@ -264,8 +265,8 @@ def command_line(names: Sequence[str]) -> CommandParser:
 def _loaded_command(name: str) -> Any:
     """Return the command with a name: an object with HELP, DESCRIPTION, ``add_options`` and ``run``.
 
-    The command is a module, or an object for an analysis. No plug-in is loaded
-    for a command of RankStudio itself.
+    The command is a module, or an object for an analysis. No plug-in is
+    loaded for a command of RankStudio itself.
     """
     commands = _core_commands() if name in CORE_COMMANDS else known_commands()
     source = commands[name]
@@ -275,11 +276,11 @@ def _loaded_command(name: str) -> Any:
 def _open_window(arguments: list[str]) -> int:
     """Open the window with the files of the command line, and return the exit status.
 
-    If no window can be opened, say why; with --sample, run the sample in the
-    terminal instead.
+    If no window can be opened, say why; with --sample, run the sample
+    in the terminal instead.
     """
-    # Options are words with a dash, and the word after --language (the slice of
-    # one word before it is empty for the first word).
+    # Options are words with a dash, and the word after --language (the
+    # slice of one word before it is empty for the first word).
     options = [
         word
         for index, word in enumerate(arguments)
@@ -287,13 +288,14 @@ def _open_window(arguments: list[str]) -> int:
     ]
     files = [word for word in arguments if word not in options]
 
-    # Only the help needs the parsers of the commands, which look texts up and
-    # import the engine.
+    # Only the help needs the parsers of the commands, which look texts
+    # up and import the engine.
     is_help = bool({"-h", "--help"} & set(options))
     parser = command_line(tuple(known_commands()) if is_help else ())
     if files[:1] and files[0] in recorded_commands() and not Path(files[0]).exists():
-        # The command of an absent plug-in. This error comes first, as the
-        # parser below would complain of the command's options instead.
+        # The command of an absent plug-in. This error comes first, as
+        # the parser below would complain of the command's options
+        # instead.
         parser.error(_no_such_command(files[0]))
     args = parser.parse_args(options)
     for file in files:
@@ -311,9 +313,9 @@ def _open_window(arguments: list[str]) -> int:
         # Before the window's modules look their texts up.
         install(args.language or Settings().language)
 
-        # The window collects garbage itself, later. Objects that imports make
-        # stay anyway, and looking for garbage among them took a tenth of the
-        # time.
+        # The window collects garbage itself, later. Objects that
+        # imports make stay anyway, and looking for garbage among them
+        # took a tenth of the time.
         gc.disable()
         from rankstudio.ui.app import main as open_window
 
@@ -333,9 +335,9 @@ def _open_window(arguments: list[str]) -> int:
 def _no_such_command(name: str) -> str:
     """Return the text of the error for a word that is neither a file nor a command.
 
-    ``name`` is the word. The text suggests a similar command. The commands of
-    RankStudio's own plug-ins are recorded, so that they are known even where
-    their plug-in is absent.
+    ``name`` is the word. The text suggests a similar command. The
+    commands of RankStudio's own plug-ins are recorded, so that they are
+    known even where their plug-in is absent.
     """
     plugin = recorded_commands().get(name)
     for failed in plugins().failed:

@@ -82,11 +82,11 @@ class AnalysisCommand:
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the options of the analysis: its subject, its parameters, --memory and --json.
 
-        An analysis may name a module for its command; then this module adds all
-        options.
+        An analysis may name a module for its command; then this module
+        adds all options.
         """
-        # `terminal` is the import path of the module, "" for none. `_guarded`
-        # turns a failure of the code into an AnalysisError.
+        # `terminal` is the import path of the module, "" for none.
+        # `_guarded` turns a failure of the code into an AnalysisError.
         entry = self._entry
         if entry.terminal:
             self._guarded(lambda: import_module(entry.terminal).add_options(parser))
@@ -133,9 +133,9 @@ class AnalysisCommand:
     def _guarded(self, function: Callable[[], Any]) -> Any:
         """Call a function of the analysis, and return its value.
 
-        Raise AnalysisError where the code of another package fails. Errors of
-        RankStudio's own analyses are faults of the program, and stay as they
-        are.
+        Raise AnalysisError where the code of another package fails.
+        Errors of RankStudio's own analyses are faults of the program,
+        and stay as they are.
         """
         if self._entry.is_own:
             return function()
@@ -149,8 +149,9 @@ class AnalysisCommand:
     def _parameters(self, args: argparse.Namespace) -> dict[str, Any]:
         """Return the values of the parameters whose options were typed, by name.
 
-        Without an option, the analysis uses its default. Raise ParameterError,
-        with the name of the option, for an invalid value.
+        Without an option, the analysis uses its default. Raise
+        ParameterError, with the name of the option, for an invalid
+        value.
         """
         values = {}
         for parameter in self._entry.parameters:
@@ -178,11 +179,11 @@ def _run_analysis(
 ) -> tuple[AnalysisResult, bool]:
     """Carry out an analysis and show its progress.
 
-    Return the result of the analysis, and whether it was stopped before its
-    end. ``subject`` is what is analysed, such as a run and its data; ``values``
-    are those of the parameters. Before the first result, Ctrl+C ends the
-    command at once; from then on, Ctrl+C makes the analysis stop with the
-    result so far.
+    Return the result of the analysis, and whether it was stopped before
+    its end. ``subject`` is what is analysed, such as a run and its
+    data; ``values`` are those of the parameters. Before the first
+    result, Ctrl+C ends the command at once; from then on, Ctrl+C makes
+    the analysis stop with the result so far.
     """
     from rankstudio.engine.analysis.catalog_analyses.plugin_analysis import (
         analysis_steps,
@@ -237,9 +238,10 @@ def _stacked_tables(tables: Sequence[AnalysisTable]) -> Block:
 def opened_subject(args: argparse.Namespace, needs: Needs) -> tuple[Any, ...]:
     """Return the subject of an analysis, as a tuple of its arguments.
 
-    According to what the analysis ``needs``, the arguments are the result of a
-    run and its data, a plan and its data, the data with all folds, or the
-    training part of one fold. Test parts that are sealed are left out.
+    According to what the analysis ``needs``, the arguments are the
+    result of a run and its data, a plan and its data, the data with all
+    folds, or the training part of one fold. Test parts that are sealed
+    are left out.
     """
     from rankstudio.engine.analysis.measurements.measurement import (
         sealed_data,
@@ -264,9 +266,9 @@ def opened_subject(args: argparse.Namespace, needs: Needs) -> tuple[Any, ...]:
         plan = plan_from(args)
         return plan, open_data(plan)
 
-    # Data only: all folds, or the training part of one. "--folds" is the
-    # option for errors; the third value, the names of typed options, is not
-    # needed here.
+    # Data only: all folds, or the training part of one. "--folds" is
+    # the option for errors; the third value, the names of typed
+    # options, is not needed here.
     plan, dataset, _ = fold_of_data(args, "--folds")
     return (dataset,) if needs is Needs.FOLDS else (training_fold(plan, dataset).train,)
 
@@ -274,8 +276,8 @@ def opened_subject(args: argparse.Namespace, needs: Needs) -> tuple[Any, ...]:
 def add_subject(parser: argparse.ArgumentParser, needs: Needs) -> None:
     """Add the options that name the subject of an analysis.
 
-    The subject is a run of a study, a plan, or data alone, as the analysis
-    ``needs``.
+    The subject is a run of a study, a plan, or data alone, as the
+    analysis ``needs``.
     """
     if needs is Needs.RUN:
         parser.add_argument("study", type=Path, metavar="STUDY", help="study file")
@@ -289,8 +291,8 @@ def add_subject(parser: argparse.ArgumentParser, needs: Needs) -> None:
 def add_plan_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that name data and a plan.
 
-    The options are DATA, --plan, --folds, and the options of reading and of
-    methods.
+    The options are DATA, --plan, --folds, and the options of reading
+    and of methods.
     """
     _add_data(parser)
 
@@ -339,8 +341,8 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
 def _add_option(group: Any, parameter: Parameter) -> None:
     """Add the option of a parameter.
 
-    ``group`` gets the option of ``parameter``. The help of the option is the
-    parameter's label, allowed values and default.
+    ``group`` gets the option of ``parameter``. The help of the option
+    is the parameter's label, allowed values and default.
     """
     # "%" begins a placeholder in helps of argparse; doubled, it is itself.
     text = f"{parameter.label}: {parameter.expected}. {parameter.help}".replace(

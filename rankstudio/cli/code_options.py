@@ -24,9 +24,9 @@ MEASURE_OPTIONS = ("--measure", "--measures", "--select-by")
 def add_named_code(arguments: Sequence[str]) -> list[str]:
     """Add the methods and measures that options name by their code, and return the arguments with their keys.
 
-    Typing the name of a file or a library allows its code to run. The options
-    of a method depend on its code, so this is done before the command line is
-    read.
+    Typing the name of a file or a library allows its code to run. The
+    options of a method depend on its code, so this is done before the
+    command line is read.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ def add_named_code(arguments: Sequence[str]) -> list[str]:
     """
     replaced: list[str] = []
 
-    # The function for the next word, if that is the value of the option before
-    # it; otherwise ``str``, which changes nothing.
+    # The function for the next word, if that is the value of the option
+    # before it; otherwise ``str``, which changes nothing.
     replace_value: Callable[[str], str] = str
     for word in arguments:
         option, equals, value = word.partition("=")
@@ -72,8 +72,8 @@ def _code_replacer(option: str) -> Callable[[str], str]:
 def _measure_names(text: str) -> str:
     """Return comma-separated names of measures, with keys in place of code.
 
-    Measures of files are added to the known measures. A name may end with a
-    cut-off, as in "my_measure.py:gain@10", which stays.
+    Measures of files are added to the known measures. A name may end
+    with a cut-off, as in "my_measure.py:gain@10", which stays.
     """
     if ".py:" not in text:
         return text
@@ -112,8 +112,9 @@ def _method_key(text: str) -> str:
 def _may_name_code(text: str) -> bool:
     """Return whether a word may name code.
 
-    Code is named by a file, an import path or a command. This quick test loads
-    nothing of the engine, and also passes other words with a dot.
+    Code is named by a file, an import path or a command. This quick
+    test loads nothing of the engine, and also passes other words with a
+    dot.
     """
     return "." in text or text.startswith("command:")
 
@@ -121,8 +122,8 @@ def _may_name_code(text: str) -> bool:
 def leave_out(arguments: Sequence[str]) -> list[str]:
     """Leave out the plug-ins that ``--without`` names, and return the other arguments.
 
-    The names are stored in an environment variable, which worker processes
-    inherit.
+    The names are stored in an environment variable, which worker
+    processes inherit.
     """
     from rankstudio.engine.plugins.loader import WITHOUT
 
@@ -153,8 +154,8 @@ def leave_out(arguments: Sequence[str]) -> list[str]:
 def settings_from(args: argparse.Namespace) -> dict[str, Any]:
     """Return the parameters of methods that the options ``--set NAME=VALUE`` set.
 
-    The values are texts, by the names of the parameters. A command without the
-    option sets none.
+    The values are texts, by the names of the parameters. A command
+    without the option sets none.
     """
     values: dict[str, Any] = {}
     for text in getattr(args, "set", None) or ():
@@ -170,8 +171,8 @@ def settings_from(args: argparse.Namespace) -> dict[str, Any]:
 def allow_named_code(args: argparse.Namespace, path: Path) -> None:
     """Add the methods that the plans of a TOML file name by their code, where the user allows it.
 
-    The file is at ``path``. The code is looked for beside the file, and in the
-    current folder.
+    The file is at ``path``. The code is looked for beside the file, and
+    in the current folder.
 
     Raises
     ------

@@ -52,8 +52,8 @@ def check_numbers(args: argparse.Namespace, **least: float) -> None:
 def place_name(text: str) -> str:
     """Return the name of a file or folder as it was typed.
 
-    An option with this type takes a path: the parser then refuses an empty
-    name.
+    An option with this type takes a path: the parser then refuses an
+    empty name.
     """
     return text
 
@@ -61,8 +61,8 @@ def place_name(text: str) -> str:
 class CommandParser(argparse.ArgumentParser):
     """A parser that suggests similar words, and raises the error if its help cannot be written.
 
-    Options cannot be abbreviated: an abbreviation may be meant for an option of
-    another method.
+    Options cannot be abbreviated: an abbreviation may be meant for an
+    option of another method.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -70,8 +70,8 @@ class CommandParser(argparse.ArgumentParser):
         self.by_method = False  # whether the help depends on the method
         self._typed: list[str] = []  # the words that are parsed
 
-        # The path that --sample puts in the place of DATA; "" for a command that
-        # reads --sample itself.
+        # The path that --sample puts in the place of DATA; "" for a
+        # command that reads --sample itself.
         self.sample_word = ""
 
         # Whether parse_known_intermixed_args runs, which calls parse_known_args.
@@ -82,15 +82,15 @@ class CommandParser(argparse.ArgumentParser):
     ) -> Any:
         """Return the values of the arguments, and the unknown words.
 
-        With a ``sample_word``, --sample stands for DATA: the ``sample_word`` is
-        put before all other words, because DATA is the first positional
-        argument.
+        With a ``sample_word``, --sample stands for DATA: the
+        ``sample_word`` is put before all other words, because DATA is
+        the first positional argument.
         """
         words = list(sys.argv[1:] if args is None else args)
         self._typed = words
 
-        # `parse_known_intermixed_args`, called below, calls this method again,
-        # with words that need no changes.
+        # `parse_known_intermixed_args`, called below, calls this method
+        # again, with words that need no changes.
         if self._is_mixing:
             return super().parse_known_args(words, namespace)
         words = self._with_data_first(words)
@@ -106,8 +106,8 @@ class CommandParser(argparse.ArgumentParser):
     def _with_data_first(self, words: list[str]) -> list[str]:
         """Return the words with the value of --data first, for a command with a positional argument DATA.
 
-        Other commands have an option --data in place of DATA; this makes both
-        ways understood everywhere.
+        Other commands have an option --data in place of DATA; this
+        makes both ways understood everywhere.
         """
         has_positional_data = any(
             action.dest == "data" for action in self._get_positional_actions()
@@ -130,9 +130,9 @@ class CommandParser(argparse.ArgumentParser):
     ) -> Any:
         """Return the values of the arguments.
 
-        The result is a namespace. An unknown word ends the process with status
-        2; the parser of the typed command prints the error, which suggests a
-        similar option.
+        The result is a namespace. An unknown word ends the process with
+        status 2; the parser of the typed command prints the error,
+        which suggests a similar option.
         """
         parsed, unknown = self.parse_known_args(args, namespace)
         if unknown:
@@ -152,9 +152,9 @@ class CommandParser(argparse.ArgumentParser):
     def format_help(self) -> str:
         """Return the text that --help prints.
 
-        The help of a command with parameters of methods is brief, and has the
-        options that all methods share; with --method NAME or --ranker NAME it
-        is complete.
+        The help of a command with parameters of methods is brief, and
+        has the options that all methods share; with --method NAME or
+        --ranker NAME it is complete.
         """
         if not self.by_method:
             return super().format_help()
@@ -170,9 +170,10 @@ class CommandParser(argparse.ArgumentParser):
         epilog = self.epilog
         try:
             for action in self._actions:
-                # Parameters are shown for the methods on the command line only.
-                # add_parameters has set ``owners``, the help of a parameter by
-                # method, and ``of``, the option that names the method.
+                # Parameters are shown for the methods on the command
+                # line only. add_parameters has set ``owners``, the help
+                # of a parameter by method, and ``of``, the option that
+                # names the method.
                 owners = getattr(action, "owners", None)
                 if owners is not None:
                     action.help = owners.get(methods[action.of], argparse.SUPPRESS)  # type: ignore[attr-defined]
@@ -185,8 +186,9 @@ class CommandParser(argparse.ArgumentParser):
                         else _first_clause(action.help or "")
                     )
 
-                    # Without a metavar, argparse would print all choices, or the
-                    # long name of the option, and leave no room for the help.
+                    # Without a metavar, argparse would print all
+                    # choices, or the long name of the option, and leave
+                    # no room for the help.
                     if action.choices is not None or len(action.dest) > _MAX_METAVAR:
                         action.metavar = action.metavar or "NAME"
             if brief:
@@ -224,8 +226,8 @@ class CommandParser(argparse.ArgumentParser):
 
         ``action`` is the option or argument, and ``arg_string`` the text.
         """
-        # An empty name is an unset variable of the shell, and would be the
-        # current folder.
+        # An empty name is an unset variable of the shell, and would be
+        # the current folder.
         if not arg_string and action.type in (Path, place_name):
             raise argparse.ArgumentError(
                 action, "expected the name of a file or folder, got an empty name"
@@ -235,9 +237,10 @@ class CommandParser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Raise an error for a value that is none of an option's choices.
 
-        The error suggests a similar choice, or lists a few. For the method of
-        an absent plug-in, the error names the plug-in. ``action`` is the
-        option, as argparse describes it, and ``value`` what was typed.
+        The error suggests a similar choice, or lists a few. For the
+        method of an absent plug-in, the error names the plug-in.
+        ``action`` is the option, as argparse describes it, and
+        ``value`` what was typed.
         """
         if action.choices is not None and value not in action.choices:
             choices = [str(choice) for choice in action.choices]
@@ -310,8 +313,8 @@ def _is_shown(action: argparse.Action) -> bool:
 def _absent_plugin_text(action: argparse.Action, value: object) -> str:
     """Return a sentence that names the absent plug-in of a method or format.
 
-    Return "" for any other value. ``action`` is the option that has the value:
-    ``--to`` takes formats, other options take methods.
+    Return "" for any other value. ``action`` is the option that has the
+    value: ``--to`` takes formats, other options take methods.
     """
     from rankstudio.engine.data.formats.format_catalog import absent_data_format
     from rankstudio.engine.export.formats.registry import absent_plugin_of

@@ -41,10 +41,11 @@ def add_data(
 ) -> None:
     """Add DATA, the first positional argument of a command, and --sample, which stands for it.
 
-    ``about`` and ``sample`` are the help texts of DATA and --sample. ``also``
-    has further kinds of files that the command accepts as DATA: "study",
-    "model" or "text". A command whose plan opens the data reads the value with
-    `data_place`; a command that reads a single file uses `data_file`.
+    ``about`` and ``sample`` are the help texts of DATA and --sample.
+    ``also`` has further kinds of files that the command accepts as
+    DATA: "study", "model" or "text". A command whose plan opens the
+    data reads the value with `data_place`; a command that reads a
+    single file uses `data_file`.
     """
     word = parser.add_argument(
         "data", metavar="DATA", type=Path, help=f"{about}; or --sample"
@@ -74,8 +75,8 @@ def data_file(path: Path) -> Path:
 def refuse_both(args: argparse.Namespace, *, neither: bool = False) -> None:
     """Raise a PlanError if both data and --sample are typed, or neither of them.
 
-    With ``neither``, the command needs no data, and nothing is raised if both
-    are missing.
+    With ``neither``, the command needs no data, and nothing is raised
+    if both are missing.
     """
     has_data = args.data is not None
     has_both = has_data and args.sample
@@ -246,8 +247,8 @@ def columns_from(args: argparse.Namespace) -> dict[str, Any]:
 def by_name(texts: Sequence[str], option: str, example: str) -> dict[str, Path]:
     """Return the files or folders that an option names, each as NAME=PLACE, by the names.
 
-    ``texts`` are the values of the option; ``option`` and ``example`` are for
-    the text of an error.
+    ``texts`` are the values of the option; ``option`` and ``example``
+    are for the text of an error.
 
     Raises
     ------

@@ -37,8 +37,8 @@ class Stop:
     Parameters
     ----------
     then : callable
-        Handler of Ctrl+C from the second one on; by default it interrupts the
-        current work.
+        Handler of Ctrl+C from the second one on; by default it
+        interrupts the current work.
 
     Attributes
     ----------
@@ -59,17 +59,18 @@ class Stop:
         self.asked = True
         signal.signal(signal.SIGINT, self._then)
 
-        # Printing could fail: the handler may run while something is printed,
-        # and streams are not reentrant.
+        # Printing could fail: the handler may run while something is
+        # printed, and streams are not reentrant.
         os.write(2, _STOP_MESSAGE)
 
     def follow(self, event: Event) -> bool:
         """Take notice of an event of the run, and return whether to stop after it.
 
-        A run stops between two units; a unit is one fold with one combination
-        of parameters. After the last unit of a fold, it stops only when the
-        fold's model has been chosen and tested, which takes little time. After
-        the last fold, the run ends without a stop.
+        A run stops between two units; a unit is one fold with one
+        combination of parameters. After the last unit of a fold, it
+        stops only when the fold's model has been chosen and tested,
+        which takes little time. After the last fold, the run ends
+        without a stop.
         """
         match event:
             case RunStarted():
@@ -88,8 +89,8 @@ class Stop:
                 return self.asked and self._n_folds_left > 0
 
         # A stop before the first step of a unit loses no work, either.
-        # BaselineFound: the best single feature of a fold is known, and none of
-        # its units has begun.
+        # BaselineFound: the best single feature of a fold is known, and
+        # none of its units has begun.
         return self.asked and isinstance(
             event, RunStarted | BaselineFound | UnitStarted
         )
@@ -99,11 +100,12 @@ class Stop:
 def stopping() -> Iterator[Stop]:
     """Provide the request to stop that Ctrl+C makes, in a ``with`` block.
 
-    The former handler of Ctrl+C is restored at the end. Outside the main thread
-    no handler can be set, and Ctrl+C has its usual effect.
+    The former handler of Ctrl+C is restored at the end. Outside the
+    main thread no handler can be set, and Ctrl+C has its usual effect.
     """
-    # The second Ctrl+C calls the former handler. This may also be a number, such
-    # as SIG_IGN; then the second Ctrl+C interrupts the work.
+    # The second Ctrl+C calls the former handler. This may also be a
+    # number, such as SIG_IGN; then the second Ctrl+C interrupts the
+    # work.
     before = signal.getsignal(signal.SIGINT)
     stop = Stop(before) if callable(before) else Stop()
     if threading.current_thread() is not threading.main_thread():
@@ -129,9 +131,9 @@ def exit_status(stopped: bool, sentence: str) -> int:
 def say_how_to_go_on(args: Namespace, study: Path | None) -> None:
     """Print how to resume a stopped run.
 
-    The same command resumes the run, if the file ``study`` keeps the finished
-    part; None stands for no study. ``args.typed`` are the words of the command
-    line.
+    The same command resumes the run, if the file ``study`` keeps the
+    finished part; None stands for no study. ``args.typed`` are the
+    words of the command line.
     """
     if study is None:
         tell(

@@ -38,11 +38,11 @@ class LiveLine:
     Attributes
     ----------
     stream : text stream
-        Stream of the line; by default the error stream, so that the standard
-        output has only results.
+        Stream of the line; by default the error stream, so that the
+        standard output has only results.
     live : bool
-        Whether the stream is a terminal that can replace a line; a terminal of
-        ``TERM=dumb`` cannot.
+        Whether the stream is a terminal that can replace a line; a
+        terminal of ``TERM=dumb`` cannot.
     """
 
     def __init__(self, stream: TextIO | None, drawn: float = float("-inf")) -> None:
@@ -67,16 +67,16 @@ class LiveLine:
 def preparation(stream: TextIO | None = None) -> Iterator[None]:
     """Print which code is being compiled during a ``with`` block, in a line that changes.
 
-    If ``stream`` is no terminal, only the first sentence is printed. By default
-    the line goes to the error stream.
+    If ``stream`` is no terminal, only the first sentence is printed. By
+    default the line goes to the error stream.
     """
     line, was_announced = LiveLine(stream), False
 
     def announce(sentence: str) -> None:
         """Print a sentence on the code being compiled; called by the engine before it compiles a kernel.
 
-        In a terminal, each sentence replaces the one before. In a file, only
-        the first sentence is printed.
+        In a terminal, each sentence replaces the one before. In a file,
+        only the first sentence is printed.
         """
         nonlocal was_announced
         line.show(sentence)
@@ -115,8 +115,8 @@ class AllRuns:
     def add(self, seconds: float, worked: bool) -> None:
         """Count a finished run, which has taken some seconds.
 
-        ``worked`` says whether it was computed, not read from a study: only
-        such runs count for the estimate of time.
+        ``worked`` says whether it was computed, not read from a study:
+        only such runs count for the estimate of time.
         """
         self._n_ended += 1
         if worked:
@@ -133,8 +133,8 @@ class AllRuns:
         Parameters
         ----------
         seconds, share : float
-            Seconds that the current run has taken, and the share of that run
-            that is done.
+            Seconds that the current run has taken, and the share of
+            that run that is done.
         """
         per_run = (self._computed_seconds + seconds) / (self._n_computed + share)
         return per_run * (self.total - self._n_ended - share)
@@ -175,8 +175,9 @@ class ProgressBar:
     def show(self, event: Event) -> None:
         """Show the progress after an event of the run, such as a step or a finished unit.
 
-        A unit is one fold with one combination of parameters. In a file, a line
-        for each finished fold is printed instead of the bar.
+        A unit is one fold with one combination of parameters. In a
+        file, a line for each finished fold is printed instead of the
+        bar.
         """
         previous_event_time = self._last_event_time
         self._last_event_time = time.monotonic()
@@ -230,7 +231,8 @@ class ProgressBar:
         """Draw the bar with fold, combination, share and time left, unless it was drawn just before.
 
         ``unit`` is the fold and the combination of parameters at work.
-        ``doing`` is the work before the unit's next step, if that takes long.
+        ``doing`` is the work before the unit's next step, if that takes
+        long.
         """
         if not self._line.is_due():
             return
@@ -268,11 +270,12 @@ class ProgressBar:
         seconds : float
             Seconds that this run has taken.
         n_computed : float
-            Number of units that this run has computed, with a part of the
-            current unit. Units that were in a study already do not count.
+            Number of units that this run has computed, with a part of
+            the current unit. Units that were in a study already do not
+            count.
         """
-        # `left` adds up the rest of this run and the runs after it. The second
-        # argument is the share of this run that is done.
+        # `left` adds up the rest of this run and the runs after it. The
+        # second argument is the share of this run that is done.
         seconds_of_all = self._all_runs.left(
             seconds, n_computed / (self._n_units - self._n_stored_units)
         )
@@ -306,8 +309,9 @@ def last_state(
     Parameters
     ----------
     steps : iterator
-        States of the work, at least one; each has all results so far. None is
-        not a state: it only lets the work stop there, after the first state.
+        States of the work, at least one; each has all results so far.
+        None is not a state: it only lets the work stop there, after the
+        first state.
     n_repeats : callable
         Returns the number of repetitions that a state has.
     n_requested : int
@@ -315,8 +319,8 @@ def last_state(
     stream : text stream, optional
         Terminal on which progress is shown; the error stream by default.
     describe : callable, optional
-        Returns the progress text of a state; the default text has the number of
-        repetitions and the number requested.
+        Returns the progress text of a state; the default text has the
+        number of repetitions and the number requested.
 
     Returns
     -------
@@ -351,11 +355,11 @@ def last_share(
 ) -> tuple[Told, bool]:
     """Carry out a work to its end, or until Ctrl+C, and show its progress.
 
-    ``steps`` yields states, each with all results so far and the share of the
-    work that is done, from 0 to 1; None only lets the work stop there.
-    ``describe`` returns the progress text of a state, by default the
-    percentage. Return the last state, and whether the work was stopped before
-    its end.
+    ``steps`` yields states, each with all results so far and the share
+    of the work that is done, from 0 to 1; None only lets the work stop
+    there. ``describe`` returns the progress text of a state, by default
+    the percentage. Return the last state, and whether the work was
+    stopped before its end.
     """
     # As a number of percents, of 100.
     return last_state(

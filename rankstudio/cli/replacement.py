@@ -89,10 +89,10 @@ def write_new(
 ) -> list[Path]:
     """Write figures and the files beside them, and return their paths.
 
-    Raise an error if a file must not be replaced: an existing file is replaced
-    only with ``--force``, and a file that the command reads never. ``also`` are
-    further files that the command reads, and ``folder`` is named in the
-    message.
+    Raise an error if a file must not be replaced: an existing file is
+    replaced only with ``--force``, and a file that the command reads
+    never. ``also`` are further files that the command reads, and
+    ``folder`` is named in the message.
     """
     from rankstudio.engine.export.figures.files import write_figure_files
 
@@ -147,8 +147,8 @@ def refuse_existing(
     Raises
     ------
     OutputError
-        The text names the first such file, why it is refused (``description``),
-        and the option that allows to replace it.
+        The text names the first such file, why it is refused
+        (``description``), and the option that allows to replace it.
     """
     for path in paths:
         if force or is_standard(path) or path.is_dir():
@@ -224,9 +224,10 @@ def refuse_other_comparison(
 ) -> None:
     """Raise an error if a comparison would replace what is not its own.
 
-    The tables of another comparison and the results of other runs are not its
-    own. ``data`` are the datasets of the comparison, and ``out`` is its folder,
-    in which each run has a folder. With ``force``, everything may be replaced.
+    The tables of another comparison and the results of other runs are
+    not its own. ``data`` are the datasets of the comparison, and
+    ``out`` is its folder, in which each run has a folder. With
+    ``force``, everything may be replaced.
 
     Raises
     ------
@@ -263,14 +264,15 @@ def _is_one_of(
 ) -> bool:
     """Return whether a stored plan is one of the plans of a comparison.
 
-    Fields of the plan that depend on the data do not count. Return False if
-    ``stored`` is None, which stands for results without a plan.
+    Fields of the plan that depend on the data do not count. Return
+    False if ``stored`` is None, which stands for results without a
+    plan.
     """
     if stored is None:
         return False
 
-    # Fields that the comparison does not set were set by the data, so those of
-    # the stored plan are used.
+    # Fields that the comparison does not set were set by the data, so
+    # those of the stored plan are used.
     data_fields = {
         name: getattr(stored, name)
         for name in _DATA_FIELDS

@@ -64,8 +64,8 @@ def log_store(target: str | None) -> LogStore | None:
             words or "nothing, because no plug-in for logs is installed",
         )
 
-    # `store` names a function that checks the place, "" for none, and returns
-    # the location of the log.
+    # `store` names a function that checks the place, "" for none, and
+    # returns the location of the log.
     return LogStore(entries[key], imported(entries[key].store)(location))
 
 
@@ -73,8 +73,8 @@ def log_store(target: str | None) -> LogStore | None:
 def logged(store: LogStore | None, data_name: str) -> Iterator[RunListener | None]:
     """Provide the log of a run in another program during a ``with`` block; None without a store.
 
-    The log receives the events of the run. An error that ends the run is
-    logged, too.
+    The log receives the events of the run. An error that ends the run
+    is logged, too.
 
     Parameters
     ----------
@@ -83,8 +83,8 @@ def logged(store: LogStore | None, data_name: str) -> Iterator[RunListener | Non
     data_name : str
         Name of the dataset.
     """
-    # The class of the log is called with the location, the name of the data,
-    # and a function that shows a sentence.
+    # The class of the log is called with the location, the name of the
+    # data, and a function that shows a sentence.
     log = (
         None
         if store is None

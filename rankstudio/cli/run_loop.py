@@ -74,8 +74,8 @@ class RunInProgress:
 def carry_on(work: RunInProgress, stop: Stop) -> bool:
     """Carry a run out to its end, or until a stop is requested; return whether it was stopped.
 
-    Progress is shown on the terminal. ``work`` is the run; it collects the
-    finished folds, and gets the working time.
+    Progress is shown on the terminal. ``work`` is the run; it collects
+    the finished folds, and gets the working time.
     """
     began = time.perf_counter()
 
@@ -111,11 +111,11 @@ def carry_on(work: RunInProgress, stop: Stop) -> bool:
 def _run_events(work: RunInProgress) -> Generator[Event, None, None]:
     """Return the events of a run, on the workers that suit its size.
 
-    With a study, finished units are read from it and written to it; a unit is
-    one fold with one combination of parameters. The size of the data is the
-    number of values in the largest training part. ``work.training_by_fold`` has
-    the training data that earlier runs prepared, by fold; the run uses them,
-    and adds its own.
+    With a study, finished units are read from it and written to it; a
+    unit is one fold with one combination of parameters. The size of the
+    data is the number of values in the largest training part.
+    ``work.training_by_fold`` has the training data that earlier runs
+    prepared, by fold; the run uses them, and adds its own.
     """
     folds = work.dataset.folds
 
@@ -151,10 +151,10 @@ def compare(
 ) -> bool:
     """Run all plans of a comparison, write and print the tables.
 
-    Return whether the user stopped the comparison. ``data`` are the datasets.
-    Impossible runs are left out; if no run is possible, the error of the last
-    one is raised. Finished units are kept in a study. Results of other runs are
-    replaced only with ``--force``.
+    Return whether the user stopped the comparison. ``data`` are the
+    datasets. Impossible runs are left out; if no run is possible, the
+    error of the last one is raised. Finished units are kept in a study.
+    Results of other runs are replaced only with ``--force``.
     """
     from rankstudio.cli.output.comparison_tables import tables_as_text, write_tables
 
@@ -206,9 +206,9 @@ def run_comparison(
 ) -> ComparisonOutcome:
     """Run all plans of a comparison on each dataset, until the user stops.
 
-    A run that is impossible, because of its data, its parameters or a missing
-    library, is left out with a note, and the other runs go on. Units that the
-    study has are not computed again.
+    A run that is impossible, because of its data, its parameters or a
+    missing library, is left out with a note, and the other runs go on.
+    Units that the study has are not computed again.
 
     Parameters
     ----------
@@ -268,8 +268,8 @@ class _Running:
 
     def run_on(self, source: str) -> bool:
         """Run all plans on one dataset, a file or folder; return whether the user stopped it."""
-        # Plans with the same judge (in their columns) and protocol share the
-        # data, which are divided and prepared only once.
+        # Plans with the same judge (in their columns) and protocol
+        # share the data, which are divided and prepared only once.
         plan_groups = groupby(
             self.comparison.plans(source),
             key=lambda plan: (plan.protocol, plan.columns),
@@ -348,8 +348,8 @@ class _Running:
     def _keep(self, result: RunResult) -> None:
         """Add a finished run to the results.
 
-        If results go to a folder, also write the run and the tables of the
-        comparison so far.
+        If results go to a folder, also write the run and the tables of
+        the comparison so far.
         """
         from rankstudio.cli.output.comparison_tables import write_tables
 

@@ -56,8 +56,8 @@ from rankstudio.engine.support.resources import resource
 # Endings by which PLAN is recognised as data.
 _DATA_ENDINGS = (".txt", ".dat", ".letor", ".csv", ".tsv", ".parquet", *ENDINGS)
 
-# Options of output and workers, which are allowed with --resume and with the
-# plan of a comparison.
+# Options of output and workers, which are allowed with --resume and
+# with the plan of a comparison.
 _WORK_OPTIONS = (
     *("help", "out", "force", "json", "log", "memory"),
     *("workers", "scheduler", "tls_ca", "tls_cert", "tls_key"),
@@ -69,8 +69,8 @@ _BESIDE_COMPARISON = (*_WORK_OPTIONS, "plan", "data", "sample", "study", "allow_
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add all options of ``rankstudio run``.
 
-    The options are the argument PLAN, and those of data, output, workers and
-    methods.
+    The options are the argument PLAN, and those of data, output,
+    workers and methods.
     """
     parser.add_argument(
         "plan",
@@ -90,8 +90,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def add_method_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of method and model selection, and those of the parameters of methods.
 
-    The parser keeps parameters under names with a prefix, such as "parameter_",
-    as a method and a final ranker may have parameters of one name.
+    The parser keeps parameters under names with a prefix, such as
+    "parameter_", as a method and a final ranker may have parameters of
+    one name.
     """
     _add_selection(parser.add_argument_group("method and model selection"))
     add_parameters(
@@ -120,8 +121,8 @@ def add_preferences(parser: argparse._ActionsContainer) -> None:
     """
     source = pair_source()
 
-    # Without the plug-in, a hidden option: using it gives the error about the
-    # missing plug-in.
+    # Without the plug-in, a hidden option: using it gives the error
+    # about the missing plug-in.
     if source is None:
         parser.add_argument("--preferences", type=Path, help=argparse.SUPPRESS)
     else:
@@ -175,8 +176,8 @@ def _add_input_and_output(parser: Any) -> None:
         "run on the bundled sample; without --out and --study into rankstudio-sample, with figures",
     )
 
-    # Parts of the data: folds, feature groups with their costs, and preferences
-    # of a file.
+    # Parts of the data: folds, feature groups with their costs, and
+    # preferences of a file.
     parser.add_argument("--folds", help="folds to run, such as 1,3; all by default")
     parser.add_argument(
         "--protocol",
@@ -332,10 +333,10 @@ def add_parameters(
 ) -> None:
     """Add the options of the parameters of methods; an option of several methods is added once.
 
-    Advanced parameters, which most runs leave at their defaults, are in a group
-    of their own. ``title`` and ``about`` head the options in the help. argparse
-    stores a value under ``dest`` and the parameter's name; ``prefix`` begins
-    the option.
+    Advanced parameters, which most runs leave at their defaults, are in
+    a group of their own. ``title`` and ``about`` head the options in
+    the help. argparse stores a value under ``dest`` and the parameter's
+    name; ``prefix`` begins the option.
     """
     if isinstance(parser, CommandParser):
         parser.by_method = True
@@ -361,12 +362,12 @@ def add_parameters(
                 *names, dest=f"{dest}{p.name}", metavar=METAVARS[p.kind], help=text
             )
         except argparse.ArgumentError:
-            # A plug-in's parameter has the name of another option of the
-            # command; it can be set with --set.
+            # A plug-in's parameter has the name of another option of
+            # the command; it can be set with --set.
             continue
 
-        # CommandParser.format_help reads these: the option that names the
-        # method, and the help by method.
+        # CommandParser.format_help reads these: the option that names
+        # the method, and the help by method.
         action.of = "--method" if dest == "parameter_" else "--ranker"
         action.owners = {
             key: _option_help([(key, parameter)], named=False).replace("%", "%%")
@@ -377,8 +378,8 @@ def add_parameters(
 def _option_help(owners: Sequence[tuple[str, Parameter]], *, named: bool = True) -> str:
     """Return the help of an option: each different text once, followed by its methods if `named`.
 
-    `owners` are pairs of the key of a method and its parameter that the option
-    sets.
+    `owners` are pairs of the key of a method and its parameter that the
+    option sets.
     """
     texts: dict[str, list[str]] = {}
     for key, p in owners:
@@ -410,15 +411,15 @@ def _bundled_plans() -> list[str]:
 def plan_file(args: argparse.Namespace) -> Path | None:
     """Return the file of the plan that PLAN names, or None if there is no plan.
 
-    PLAN is a file, the name of a bundled plan, or a folder of results, which
-    has its plan. If PLAN is data, ``args.data`` is set to it, and there is no
-    plan.
+    PLAN is a file, the name of a bundled plan, or a folder of results,
+    which has its plan. If PLAN is data, ``args.data`` is set to it, and
+    there is no plan.
 
     Raises
     ------
     PlanError
-        If PLAN and an option both name data, or if PLAN is a study, a method,
-        or similar to a bundled plan.
+        If PLAN and an option both name data, or if PLAN is a study, a
+        method, or similar to a bundled plan.
     """
     path: Path | None = args.plan
     if path is None:
@@ -489,8 +490,8 @@ def _refuse_others(
 ) -> None:
     """Raise a PlanError for an option that the user typed and that is not among those allowed.
 
-    ``allowed`` are names of the parser, and ``reason`` ends the text of the
-    error.
+    ``allowed`` are names of the parser, and ``reason`` ends the text of
+    the error.
     """
     for action in args.parser._actions:
         if action.dest in allowed or action.help == argparse.SUPPRESS:
@@ -536,8 +537,9 @@ def plan_from(args: argparse.Namespace) -> Plan:
     method_parameters = _stated_parameters(args, "parameter_", names)
     ranker_parameters = _stated_parameters(args, "ranker_parameter_", names)
 
-    # Stated parameters change those of the plan in the file, if these are of
-    # the same method; parameters of another method would not fit.
+    # Stated parameters change those of the plan in the file, if these
+    # are of the same method; parameters of another method would not
+    # fit.
     method_parameters |= settings_from(args)
     for field, stated_parameters, parameters_field, prefix in (
         ("method", method_parameters, "parameters", "--"),
@@ -568,8 +570,8 @@ def fold_of_data(
         Plan with the known costs of features.
     dataset : FoldedDataset
     option_names : set of str
-        Names of the options that are set; those of the method's parameters are
-        called as in a plan.
+        Names of the options that are set; those of the method's
+        parameters are called as in a plan.
 
     Raises
     ------
@@ -598,8 +600,8 @@ def fold_of_data(
 def costs_from(args: argparse.Namespace, plan: Plan) -> FeatureCosts | None:
     """Return the costs of features that ``--costs`` names; None without the option.
 
-    The value of the option is a file or a text with the costs. ``plan`` names
-    the data with the features.
+    The value of the option is a file or a text with the costs. ``plan``
+    names the data with the features.
     """
     text: str | None = getattr(args, "costs", None)
     if text is None:
@@ -654,8 +656,8 @@ def _plan_fields(args: argparse.Namespace) -> dict[str, Any]:
 def _preferences_field(args: argparse.Namespace) -> dict[str, str] | None:
     """Return the plan's entry of the file of preferences (pairs of documents) that the options name.
 
-    The result is None if the options name no such file. A plug-in reads these
-    options; without it, using one raises an error that says so.
+    The result is None if the options name no such file. A plug-in reads
+    these options; without it, using one raises an error that says so.
     """
     source = pair_source()
     if source is None and getattr(args, "preferences", None) is None:
@@ -669,9 +671,9 @@ def _stated_parameters(
 ) -> dict[str, Any]:
     """Return the parameters of methods that the user typed, by name.
 
-    The parser keeps parameters under names that begin with ``prefix``. In lists
-    of features, ids replace names; ``names`` returns the names of the data's
-    features.
+    The parser keeps parameters under names that begin with ``prefix``.
+    In lists of features, ids replace names; ``names`` returns the names
+    of the data's features.
     """
     options = {
         dest.removeprefix(prefix): value
@@ -788,9 +790,10 @@ def feature_ids(text: str, option: str, names: Callable[[], Names]) -> str:
     Parameters
     ----------
     text : str
-        Typed list: "25, 39", or "BM25 of title; BM25 of anchor". Items are
-        separated by semicolons, or by commas if there is no semicolon. Lists to
-        try one after the other have "|" between them.
+        Typed list: "25, 39", or "BM25 of title; BM25 of anchor". Items
+        are separated by semicolons, or by commas if there is no
+        semicolon. Lists to try one after the other have "|" between
+        them.
     option : str
         Option, for the error: "--pin".
     names : callable
@@ -813,17 +816,18 @@ def feature_ids(text: str, option: str, names: Callable[[], Names]) -> str:
 def costs_by_id(text: str, option: str, names: Callable[[], Names]) -> str:
     """Return costs of features with ids in place of names: "BM25 of title: 3" as "25: 3".
 
-    Items are separated by semicolons or commas, and lists to try one after the
-    other by "|". ``names`` returns the names of the data's features, and is
-    called only if the text has names. ``option`` is named in errors.
+    Items are separated by semicolons or commas, and lists to try one
+    after the other by "|". ``names`` returns the names of the data's
+    features, and is called only if the text has names. ``option`` is
+    named in errors.
 
     Raises
     ------
     ParameterError
         If a name belongs to no feature or to several; the text has similar names.
     """
-    # Each item is divided at its last colon: (feature, ":", cost). Without a
-    # colon, the first two are "".
+    # Each item is divided at its last colon: (feature, ":", cost).
+    # Without a colon, the first two are "".
     lists = [
         [item.rpartition(":") for item in _split_items(part, ";,")]
         for part in text.split("|")
@@ -849,9 +853,9 @@ def costs_by_id(text: str, option: str, names: Callable[[], Names]) -> str:
 def _comma_separated_ids(text: str, option: str, names: Names) -> str:
     """Return a list of features as ids, separated by commas.
 
-    ``text`` is a typed list of ids and names; it may also be a single name with
-    a comma. ``names`` has the names of features by id; ``option`` is for
-    errors.
+    ``text`` is a typed list of ids and names; it may also be a single
+    name with a comma. ``names`` has the names of features by id;
+    ``option`` is for errors.
     """
     is_one_name = any(_folded(text) == _folded(name) for name in names.values())
     items = [text] if is_one_name else _split_items(text, ";" if ";" in text else ",")
@@ -868,8 +872,8 @@ def _split_items(text: str, dividers: str) -> list[str]:
 def _feature_id(item: str, option: str, names: Names) -> int:
     """Return the id of a feature, which ``item`` names by its id or its name.
 
-    Upper and lower case do not matter. ParameterError is raised if no feature,
-    or several, have the name; ``option`` is for its text.
+    Upper and lower case do not matter. ParameterError is raised if no
+    feature, or several, have the name; ``option`` is for its text.
     """
     if item.strip().isdecimal():
         return int(item)

@@ -31,8 +31,9 @@ class _ErrorFile(io.FileIO):
 def set_up() -> None:
     """Set up the standard output and the error stream of this process for all texts.
 
-    Characters that an output cannot encode are escaped. Text is discarded if
-    there is no output, or if the error stream cannot be written.
+    Characters that an output cannot encode are escaped. Text is
+    discarded if there is no output, or if the error stream cannot be
+    written.
     """
     codecs.register_error("rankstudio", _escape)
     for name in ("stdout", "stderr"):
@@ -42,8 +43,8 @@ def set_up() -> None:
         elif isinstance(stream, io.TextIOWrapper):
             _reconfigure(stream)
 
-    # Errors of the error stream have nowhere to go, so its file drops what it
-    # cannot write.
+    # Errors of the error stream have nowhere to go, so its file drops
+    # what it cannot write.
     stream = sys.stderr
 
     # A stream that a caller has put there stays.
@@ -57,16 +58,16 @@ def set_up() -> None:
 def _reconfigure(stream: io.TextIOWrapper) -> None:
     """Make a stream escape characters that it cannot encode.
 
-    "rankstudio" is this module's own way to escape, registered with Python by
-    that name. If Ctrl+C interrupts this, the stream stays usable, and the
-    interruption is passed on.
+    "rankstudio" is this module's own way to escape, registered with
+    Python by that name. If Ctrl+C interrupts this, the stream stays
+    usable, and the interruption is passed on.
     """
     try:
         stream.reconfigure(errors="rankstudio")
     except KeyboardInterrupt:
-        # The interruption may have come between the two steps in which the
-        # stream's encoder is replaced, and have left it without one. So it is
-        # done again.
+        # The interruption may have come between the two steps in which
+        # the stream's encoder is replaced, and have left it without
+        # one. So it is done again.
         stream.reconfigure(errors="rankstudio")
         raise
 
@@ -82,9 +83,9 @@ _ASCII_REPLACEMENTS = {"─": "-", "–": "-", "−": "-", "█": "#", "░": ".
 def _escape(error: UnicodeError) -> tuple[str | bytes, int]:
     """Replace a character that an output cannot encode.
 
-    A line or a bar becomes ASCII, any other character its code point. Python
-    calls this for each such character. Return the replacement, and the position
-    from where to go on.
+    A line or a bar becomes ASCII, any other character its code point.
+    Python calls this for each such character. Return the replacement,
+    and the position from where to go on.
     """
     if (
         isinstance(error, UnicodeEncodeError)
@@ -107,8 +108,8 @@ _INPUT_FILES: list[str] = []
 def is_standard(path: Path | None) -> bool:
     """Return whether a path stands for a standard stream.
 
-    The path ``-`` stands for a standard stream; a file called ``-`` has to be
-    typed as ``./-``. None is no stream.
+    The path ``-`` stands for a standard stream; a file called ``-`` has
+    to be typed as ``./-``. None is no stream.
     """
     return path is not None and str(path) == str(STANDARD)
 
@@ -116,8 +117,8 @@ def is_standard(path: Path | None) -> bool:
 def input_file(path: Path, ending: str = "") -> Path:
     """Return a file to read.
 
-    The result is ``path`` itself, or for "-" the path of a temporary file with
-    the standard input.
+    The result is ``path`` itself, or for "-" the path of a temporary
+    file with the standard input.
 
     Parameters
     ----------
@@ -170,8 +171,8 @@ def write_output(path: Path, content: str | bytes) -> None:
     Raises
     ------
     OutputError
-        If the file cannot be written, or if the content is binary and would go
-        to a terminal.
+        If the file cannot be written, or if the content is binary and
+        would go to a terminal.
     """
     if is_standard(path):
         _write_to_stdout(content)

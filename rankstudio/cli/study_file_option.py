@@ -40,8 +40,8 @@ def study_path(path: Path | None, out: Path | None) -> Path | None:
 def study_at(path: Path | None) -> Iterator[Study | None]:
     """Provide the study to which a run is written during a ``with`` block; None without a path.
 
-    A study is a file that stores runs. The study at ``path`` is created if it
-    does not exist, and closed at the end.
+    A study is a file that stores runs. The study at ``path`` is created
+    if it does not exist, and closed at the end.
 
     Raises
     ------
@@ -61,8 +61,8 @@ def study_at(path: Path | None) -> Iterator[Study | None]:
 def reading(path: Path) -> Iterator[tuple[Study, Sequence[RunSummary]]]:
     """Provide a study to read from, and its runs, during a ``with`` block.
 
-    ``path`` is the file of the study. The runs are summaries. Damage to the
-    study or its runs is reported by a note.
+    ``path`` is the file of the study. The runs are summaries. Damage to
+    the study or its runs is reported by a note.
 
     Raises
     ------
@@ -80,8 +80,8 @@ def reading(path: Path) -> Iterator[tuple[Study, Sequence[RunSummary]]]:
 def add_run_choice(parser: argparse.ArgumentParser) -> None:
     """Add the options that choose runs of a study.
 
-    The options are --data, the name of the runs' data, and --runs, the numbers
-    of the runs.
+    The options are --data, the name of the runs' data, and --runs, the
+    numbers of the runs.
     """
     parser.add_argument(
         "--data",
@@ -118,8 +118,8 @@ def run_choice(args: argparse.Namespace) -> RunChoice:
 def tell_others(source: ReportSource, description: str) -> None:
     """Print a note if a study has runs on other datasets, which are left out by default.
 
-    ``description`` begins the note: "The figures show". Without options, the
-    runs on the data of the last run are used.
+    ``description`` begins the note: "The figures show". Without
+    options, the runs on the data of the last run are used.
     """
     if source.other_datasets:
         tell(
@@ -139,8 +139,8 @@ def one_run(
     Raises
     ------
     PlanError
-        If no run has the number, or if there are several runs and no number;
-        the text names the option.
+        If no run has the number, or if there are several runs and no
+        number; the text names the option.
     StoreError
         If the study has no run.
     """
@@ -187,8 +187,8 @@ class OpenedRun:
     def fold(self, text: str | None) -> FoldResult:
         """Return the result on the fold whose number ``--fold`` has as its text.
 
-        For None, return the result on the first fold. Raise an error for a text
-        that is no number of a fold of the run.
+        For None, return the result on the first fold. Raise an error
+        for a text that is no number of a fold of the run.
         """
         folds = {fold.fold: fold for fold in self.result.folds}
         number = min(folds) if text is None else whole("--fold", text)
@@ -264,9 +264,9 @@ def _tell_damage(study: Study, runs: Sequence[RunSummary]) -> None:
 def plans_to_go_on_with(study: Study) -> list[Plan]:
     """Return the plans of the unfinished or damaged runs of a study.
 
-    Without such runs, return the plan of the last run. A run that another
-    version of RankStudio started cannot be resumed: it begins anew, and a note
-    is printed.
+    Without such runs, return the plan of the last run. A run that
+    another version of RankStudio started cannot be resumed: it begins
+    anew, and a note is printed.
 
     Raises
     ------
@@ -283,8 +283,8 @@ def plans_to_go_on_with(study: Study) -> list[Plan]:
     # The last run, if all are finished and undamaged.
     chosen_runs = [run for run in runs if not run.finished or run.damage] or runs[-1:]
     for run in chosen_runs:
-        # The versions of RankStudio, the libraries, and the packages of the
-        # plan's methods, by name.
+        # The versions of RankStudio, the libraries, and the packages of
+        # the plan's methods, by name.
         if dict(run.versions) != versions(run.key.plan.sources):
             title = run.key.plan.title
             tell(

@@ -1,9 +1,10 @@
 """Safe printing of commands.
 
-Names of files, data, studies, runs and features come from other people. On a
-terminal, an escape sequence in a name would move the cursor or set the title, a
-bidirectional override would reverse a line, and a line break would begin a new
-line. All output goes through `tell`, which escapes these characters.
+Names of files, data, studies, runs and features come from other people.
+On a terminal, an escape sequence in a name would move the cursor or set
+the title, a bidirectional override would reverse a line, and a line
+break would begin a new line. All output goes through `tell`, which
+escapes these characters.
 """
 
 from __future__ import annotations

@@ -63,8 +63,8 @@ _REMEDIES = {  # by the kind that a command takes, and the kind that it got
 def kind_of(path: Path) -> str:
     """Return the kind of a file or folder, or "" if it is unknown.
 
-    Kinds are "data", "study", "model", and "text" for other text. The name and
-    the first bytes of the file at ``path`` decide.
+    Kinds are "data", "study", "model", and "text" for other text. The
+    name and the first bytes of the file at ``path`` decide.
     """
     if path.is_dir():
         return "data"
@@ -108,10 +108,10 @@ def _argument_paths(
 ) -> Iterator[tuple[argparse.Action, Path]]:
     """Yield the arguments of a command, each with one of its values as a path.
 
-    All values that are a text or a path, and not empty, are yielded, whether
-    they name a file or not; the caller picks the arguments for files. Of a
-    command with subcommands, the arguments of the typed subcommand are
-    yielded, too.
+    All values that are a text or a path, and not empty, are yielded,
+    whether they name a file or not; the caller picks the arguments for
+    files. Of a command with subcommands, the arguments of the typed
+    subcommand are yielded, too.
     """
     # An action is argparse's description of an argument.
     for action in parser._actions:
@@ -128,16 +128,17 @@ def _argument_paths(
 def refuse_other_kinds(args: argparse.Namespace) -> None:
     """Raise an error for a file of another kind than a command needs, such as a study for data.
 
-    The files are those that the arguments in ``args`` name. The error is raised
-    before any file is read.
+    The files are those that the arguments in ``args`` name. The error
+    is raised before any file is read.
 
     Raises
     ------
     PlanError
         If there is such a file; the text says which kind it has, and what to do.
     """
-    # The metavar of an argument, such as DATA, says which kind it needs. A file of
-    # the unknown kind "" is accepted; reading it will show what it is.
+    # The metavar of an argument, such as DATA, says which kind it
+    # needs. A file of the unknown kind "" is accepted; reading it will
+    # show what it is.
     for action, value in _argument_paths(args.parser, args):
         # None for an argument that is no file, such as a number.
         needed = _KINDS_BY_METAVAR.get(str(action.metavar))

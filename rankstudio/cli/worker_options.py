@@ -46,14 +46,14 @@ def add_worker_options(parser: Any) -> None:
 def workers(args: argparse.Namespace) -> Iterator[Workers]:
     """Provide the workers that the options choose, during a ``with`` block.
 
-    The workers are processes or threads that compute runs. At the end of the
-    block, the workers are released.
+    The workers are processes or threads that compute runs. At the end
+    of the block, the workers are released.
 
     Raises
     ------
     PlanError
-        If both options of workers are typed, or some options of certificates
-        without the others.
+        If both options of workers are typed, or some options of
+        certificates without the others.
     WorkerError, ParameterError, MissingExtraError
         If there are no such workers, or if ``--workers`` is less than 1.
     """
@@ -85,8 +85,8 @@ def workers(args: argparse.Namespace) -> Iterator[Workers]:
 def _certificates(args: argparse.Namespace) -> Certificates | None:
     """Return the certificates that the options name, for an encrypted connection to a cluster.
 
-    Return None without options of certificates. Raise a PlanError if only some
-    of these options are typed, or if no scheduler is named.
+    Return None without options of certificates. Raise a PlanError if
+    only some of these options are typed, or if no scheduler is named.
     """
     files = {name: getattr(args, f"tls_{name}") for name in _TLS_HELP}
     if all(path is None for path in files.values()):

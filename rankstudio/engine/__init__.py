@@ -1,7 +1,8 @@
 """The engine: everything RankStudio computes, usable without its window.
 
-The names below are resolved when they are first used, so that importing the
-package costs nothing and the window is up before scikit-learn and numba are.
+The names below are resolved when they are first used, so that importing
+the package costs nothing and the window is up before scikit-learn and
+numba are.
 """
 
 from __future__ import annotations

@@ -21,8 +21,8 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 def unwritable(array: NDArray[Scalar]) -> NDArray[Scalar]:
     """Return a read-only view of an array.
 
-    Kernels are compiled separately for writable arrays; read-only views, as of mapped
-    files, avoid the second compilation.
+    Kernels are compiled separately for writable arrays; read-only
+    views, as of mapped files, avoid the second compilation.
     """
     if not array.flags.writeable:
         return array

@@ -1,9 +1,9 @@
 """Every error that a user of RankStudio can meet, as one tree.
 
-The text of an error is a whole sentence for the person at the keyboard: it
-names the file, the line or the field, what was found there and what was
-expected. ``str(error)`` is what the window and the terminal show, so no caller
-has to add to it.
+The text of an error is a whole sentence for the person at the keyboard:
+it names the file, the line or the field, what was found there and what
+was expected. ``str(error)`` is what the window and the terminal show,
+so no caller has to add to it.
 
 ::
 
@@ -33,8 +33,8 @@ has to add to it.
     process has the study open └── Cancelled             not a fault: a
     stop was requested
 
-and five warnings: ``MissingQueryWarning`` for what is most likely forgotten,
-``OpenClusterWarning`` for a network that has to be trusted,
+and five warnings: ``MissingQueryWarning`` for what is most likely
+forgotten, ``OpenClusterWarning`` for a network that has to be trusted,
 ``FewerThresholdsWarning`` for RankBoost on features of many values,
 ``ConstantObjectiveWarning`` for measures that teach nothing, and
 ``CacheWarning``.
@@ -51,12 +51,13 @@ from typing import Any
 
 from rankstudio.engine.language import tr
 
-# least similarity of two names, from 0 to 1, for one to be suggested in place
-# of the other
+# least similarity of two names, from 0 to 1, for one to be suggested in
+# place of the other
 ALIKE = 0.5
 _MOST_SHOWN = 120  # characters of a value in an error: the error stays readable
-# Control characters C0 and C1, with which escape sequences begin; ends of lines
-# and paragraphs; and the characters that change the direction of text.
+# Control characters C0 and C1, with which escape sequences begin; ends
+# of lines and paragraphs; and the characters that change the direction
+# of text.
 _CONTROL = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
 )
@@ -267,8 +268,8 @@ class UnknownColumnsError(DatasetError):
     problem : str
         What was found and what was expected.
     remedy : str
-        Sentence with the parameters that name the columns; the window has
-        fields for them.
+        Sentence with the parameters that name the columns; the window
+        has fields for them.
     terminal_remedy : str
         The same sentence with the options of the terminal; `remedy` by default.
     """
@@ -322,8 +323,8 @@ class ParameterError(RankStudioError, ValueError):
 def between(name: str, value: Any, low: int, high: int | None = None) -> int:
     """Return a parameter as an int from `low` to `high`.
 
-    Raise ParameterError, which names the parameter, for anything else. Without
-    `high`, every whole number from `low` up is valid.
+    Raise ParameterError, which names the parameter, for anything else.
+    Without `high`, every whole number from `low` up is valid.
 
     Examples
     --------

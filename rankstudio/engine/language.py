@@ -1,9 +1,10 @@
 """Translation of texts for users: the texts are English, and are looked up in a catalog if one is installed.
 
-The window installs a catalog; the terminal and worker processes never do, so
-their texts are English. A text is looked up where its sentence is made: an
-error of the engine is in the language of the process that raised it. A text
-that has to be in English in any language, such as a report, is made inside
+The window installs a catalog; the terminal and worker processes never
+do, so their texts are English. A text is looked up where its sentence
+is made: an error of the engine is in the language of the process that
+raised it. A text that has to be in English in any language, such as a
+report, is made inside
 :func:`in_english`.
 """
 
@@ -71,8 +72,8 @@ def tr(text: str, context: str = "") -> str:
     Parameters
     ----------
     text : str
-        English literal: catalogs are extracted from the source. Placeholders
-        are names in braces, filled in by ``.format``.
+        English literal: catalogs are extracted from the source.
+        Placeholders are names in braces, filled in by ``.format``.
     context : str
         Distinguishes two meanings of a word: "menu".
 
@@ -132,8 +133,8 @@ def install(key: str, catalog: Path | None = None) -> None:
     """Set the language of this process, before any text is translated.
 
     Texts that were translated earlier keep their language. That gives a
-    `RuntimeWarning` and no error: a window in two languages is better than no
-    window.
+    `RuntimeWarning` and no error: a window in two languages is better
+    than no window.
 
     Parameters
     ----------

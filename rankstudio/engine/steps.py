@@ -27,26 +27,30 @@ class Step:
     criterion : float
         Criterion that the method minimises; NaN for a method without one.
     candidates : ndarray of shape (n,)
-        Values by which the method compared the features: the criterion with
-        each candidate, or a score of its own; the catalog defines which, as
+        Values by which the method compared the features: the criterion
+        with each candidate, or a score of its own; the catalog defines
+        which, as
         :class:`rankstudio.engine.methods.catalog.method.CandidateScore`.
-        NaN for features that were not candidates; of size 0 for a method that
-        compares none, or compares by the weights in ``coef``.
+        NaN for features that were not candidates; of size 0 for a
+        method that compares none, or compares by the weights in
+        ``coef``.
     before : float
-        Criterion before this step: that of the previous step, or of the empty
-        model. NaN for a method that learns in one step, or has no criterion.
+        Criterion before this step: that of the previous step, or of the
+        empty model. NaN for a method that learns in one step, or has no
+        criterion.
     linear : bool
-        Class attribute: whether ``coef`` is the model. Otherwise ``coef`` is
-        the importance of each feature.
+        Class attribute: whether ``coef`` is the model. Otherwise
+        ``coef`` is the importance of each feature.
     learned : bool
-        Class attribute: whether the model was trained on features, so that it
-        can score any documents.
+        Class attribute: whether the model was trained on features, so
+        that it can score any documents.
     narrow : bool
-        Class attribute: whether :meth:`scores` reads only the features that the
-        model needs, so that the others need not be copied into C order.
+        Class attribute: whether :meth:`scores` reads only the features
+        that the model needs, so that the others need not be copied into
+        C order.
     additive : bool
-        Class attribute: whether the scores are the scores of the previous step
-        plus those of one new term.
+        Class attribute: whether the scores are the scores of the
+        previous step plus those of one new term.
 
     Examples
     --------
@@ -101,8 +105,8 @@ class Step:
             Features of the documents, one row per feature:
             ``np.ascontiguousarray(X.T)``.
         previous_scores : ndarray of shape (m,), optional
-            Scores of the previous step for the same documents, from which
-            additive models continue.
+            Scores of the previous step for the same documents, from
+            which additive models continue.
 
         Returns
         -------
@@ -160,8 +164,8 @@ def steps_of(
 
     A step is a feature that is added, with the weights after it.
 
-    The progress consists of the work's own events, and of ``progress_of(step)``
-    after each step.
+    The progress consists of the work's own events, and of
+    ``progress_of(step)`` after each step.
 
     Examples
     --------

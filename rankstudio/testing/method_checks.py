@@ -29,9 +29,9 @@ from rankstudio.engine.methods.catalog.registry import refuse_invalid
 from rankstudio.engine.steps import Step
 
 _LEAST_HELP = 10  # characters of a text that explains something
-# Greatest difference of scores, relative to the largest
-# score. Another order of documents changes the rounding of
-# sums, much if they are ill-conditioned.
+# Greatest difference of scores, relative to the largest score. Another
+# order of documents changes the rounding of sums, much if they are
+# ill-conditioned.
 _SCORE_TOLERANCE = 1e-6
 
 
@@ -44,11 +44,9 @@ class MethodCheck:
     method : str
         Key of the method.
     check : str
-        Name of the check, such as "texts are
-        complete".
+        Name of the check, such as "texts are complete".
     problem : str
-        What is wrong, as a sentence; "" if nothing
-        is.
+        What is wrong, as a sentence; "" if nothing is.
     """
 
     method: str
@@ -71,19 +69,19 @@ def check_method(
     parameters : Mapping, optional
         Parameters for quick runs; the defaults otherwise.
     processes : bool
-        Whether to also compare a run on worker processes,
-        which takes some seconds.
+        Whether to also compare a run on worker processes, which takes
+        some seconds.
 
     Returns
     -------
     tuple of MethodCheck
-        Results in order. If one of the first four checks
-        fails, the later checks are not made.
+        Results in order. If one of the first four checks fails, the
+        later checks are not made.
 
     Notes
     -----
-    A method is trained about ten times on 30 queries of 5
-    to 12 documents with 14 features.
+    A method is trained about ten times on 30 queries of 5 to 12
+    documents with 14 features.
     """
     return tuple(_Checks(entry, dict(parameters or {})).results(processes=processes))
 
@@ -101,14 +99,13 @@ class _Checks:
     def results(self, *, processes: bool) -> Iterator[MethodCheck]:
         """Make all checks of the method, and yield their results.
 
-        The first checks test what all others need:
-        after a failure of one of the first checks,
-        the others are not made. With `processes`,
-        worker processes are checked, too.
+        The first checks test what all others need: after a failure of
+        one of the first checks, the others are not made. With
+        `processes`, worker processes are checked, too.
         """
-        # Name and function of each check. A function raises
-        # an error if the method fails. The checks in `rest`
-        # need what those in `first` test.
+        # Name and function of each check. A function raises an error if
+        # the method fails. The checks in `rest` need what those in
+        # `first` test.
         first: list[tuple[str, Callable[[], None]]] = [
             ("entry is valid", lambda: refuse_invalid(self.entry)),
             ("texts are complete", self._texts),
@@ -138,9 +135,8 @@ class _Checks:
     def _result(self, name: str, check: Callable[[], None]) -> MethodCheck:
         """Make a check of the method, and return its result: the problem, "" for none.
 
-        `name` is that of the check, and `check` a
-        function that raises an error if the method
-        fails.
+        `name` is that of the check, and `check` a function that raises
+        an error if the method fails.
         """
         try:
             check()
@@ -155,9 +151,8 @@ class _Checks:
     def _texts(self) -> None:
         """Raise an AssertionError if a text of the method is empty or too short.
 
-        The method needs a label, a citation, a
-        title, a summary, and help for each
-        parameter.
+        The method needs a label, a citation, a title, a summary, and
+        help for each parameter.
         """
         entry = self.entry
         text = entry.description
@@ -178,10 +173,9 @@ class _Checks:
     def _plan(self, **changes: Any) -> Plan:
         """Return a plan of the method with one value of each grid.
 
-        The value is the middle one of the default
-        grid, unless the author of the method set a
-        value in `parameters`. `changes` replaces
-        fields of the plan, by name.
+        The value is the middle one of the default grid, unless the
+        author of the method set a value in `parameters`. `changes`
+        replaces fields of the plan, by name.
         """
         middle_values = {
             p.name: p.default[len(p.default) // 2]
@@ -189,8 +183,8 @@ class _Checks:
             if p.kind is Kind.GRID
         }
         parameters = {**middle_values, **self.parameters}
-        # "checked" is the name of the data; the first fold
-        # is enough for most checks.
+        # "checked" is the name of the data; the first fold is enough
+        # for most checks.
         return Plan("checked", self.entry.key, parameters, folds=(1,)).changed(
             **changes
         )
@@ -207,8 +201,8 @@ class _Checks:
     ) -> list[Step]:
         """Train the method on documents of a part, and return its steps, each a model.
 
-        The argument `rows` has the documents to
-        train on, in this order; all by default.
+        The argument `rows` has the documents to train on, in this
+        order; all by default.
         """
         return list(
             self._estimator(part).steps(part.X[rows], part.y[rows], qid=part.qid[rows])
@@ -217,17 +211,16 @@ class _Checks:
     def _steps(self) -> None:
         """Run the method; raise an AssertionError if a path, its models, has no step.
 
-        The error is also raised for a method that
-        selects features by a score of candidates,
-        but has no step with candidates.
+        The error is also raised for a method that selects features by a
+        score of candidates, but has no step with candidates.
         """
         plan = self._plan()
         dataset = _data()
         result = _result_of(plan, dataset)
         for path in result.folds[0].paths:
             assert len(path.steps) >= 1, "A path has no step."
-            # `candidate_score` describes the score by which
-            # the method compares the candidates of a step.
+            # `candidate_score` describes the score by which the method
+            # compares the candidates of a step.
             if self.entry.selects and self.entry.candidate_score is not None:
                 sizes = {step.candidates.size for step in path.steps}
                 assert sizes != {0}, (
@@ -249,8 +242,7 @@ class _Checks:
     def _unchanged(self) -> None:
         """Train the method on data, and compare the data before and after.
 
-        An AssertionError is raised if values or
-        labels were changed.
+        An AssertionError is raised if values or labels were changed.
         """
         part = _data().folds[0].train
         X_before = part.X.copy()
@@ -262,9 +254,8 @@ class _Checks:
     def _query_order(self) -> None:
         """Train the method on queries in two orders, and compare the last models.
 
-        The second order is the reverse of the first.
-        An AssertionError is raised if the models
-        differ.
+        The second order is the reverse of the first. An AssertionError
+        is raised if the models differ.
         """
         part = _data().folds[0].train
         # Row numbers of the documents of each query, in order.
@@ -277,9 +268,8 @@ class _Checks:
     def _document_order(self) -> None:
         """Train the method on documents in two orders, and compare the last models.
 
-        The second order reverses the documents of
-        each query. An AssertionError is raised if
-        the models differ.
+        The second order reverses the documents of each query. An
+        AssertionError is raised if the models differ.
         """
         part = _data().folds[0].train
         # Row numbers of the documents of each query, in order.
@@ -292,11 +282,10 @@ class _Checks:
     def _compare_orders(self, part: RankingDataset, rows: Ints) -> None:
         """Train the method on a part's documents in two orders; compare the last models.
 
-        The first order is that of the part, the
-        second is `rows`, the numbers of its rows. An
-        AssertionError is raised unless both models
-        select the same features in the same order,
-        and their scores differ only by rounding.
+        The first order is that of the part, the second is `rows`, the
+        numbers of its rows. An AssertionError is raised unless both
+        models select the same features in the same order, and their
+        scores differ only by rounding.
         """
         first = self._fitted(part)[-1]
         second = self._fitted(part, rows)[-1]
@@ -316,8 +305,7 @@ class _Checks:
     def _pickled(self) -> None:
         """Pickle an estimator of the method, and train it and its copy.
 
-        An AssertionError is raised if their models
-        differ.
+        An AssertionError is raised if their models differ.
         """
         part = _data().folds[0].train
         method = self._estimator(part)
@@ -329,8 +317,7 @@ class _Checks:
     def _plan_file(self) -> None:
         """Save a plan of the method to a file, and read it.
 
-        An AssertionError is raised if the plan that
-        was read is another one.
+        An AssertionError is raised if the plan that was read is another one.
         """
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "plan.toml"
@@ -342,9 +329,8 @@ class _Checks:
     def _resumed(self) -> None:
         """Interrupt a run of the method on two folds, and resume it.
 
-        An AssertionError is raised unless the
-        resumed run has the same measures as a run
-        without interruption.
+        An AssertionError is raised unless the resumed run has the same
+        measures as a run without interruption.
         """
         plan = self._plan(folds=(1, 2))
         dataset = _data()
@@ -369,8 +355,7 @@ class _Checks:
     def _processes(self) -> None:
         """Run a plan of the method in this process, and in a worker process.
 
-        An AssertionError is raised if the measures
-        differ.
+        An AssertionError is raised if the measures differ.
         """
         plan = self._plan()
         dataset = _data()
@@ -382,9 +367,8 @@ class _Checks:
     def _growth(self) -> None:
         """Train the method on data with 20 and with 68 features, and compare the times.
 
-        An AssertionError is raised if the time grows
-        faster than the fourth power of the number of
-        features.
+        An AssertionError is raised if the time grows faster than the
+        fourth power of the number of features.
         """
         seconds = []
         for n_noise in (16, 64):  # 20 and 68 features with the informative ones
@@ -398,8 +382,8 @@ class _Checks:
             began = process_time()
             self._fitted(part)
             seconds.append(process_time() - began)
-        # There are about four times as many features. A
-        # very short time is mostly overhead, and counts as
+        # There are about four times as many features. A very short time
+        # is mostly overhead, and counts as
         # 0.05 s.
         allowed = 4**4 * max(seconds[0], 0.05)
         message = f"Four times the features took {seconds[1] / max(seconds[0], 1e-3):.0f} times as long."
@@ -409,9 +393,8 @@ class _Checks:
 def _data() -> FoldedDataset:
     """Return a small dataset of random values, with all kinds of features.
 
-    The kinds are informative, redundant, noisy and
-    constant features. The data are the same at each
-    call.
+    The kinds are informative, redundant, noisy and constant features.
+    The data are the same at each call.
     """
     return make_ranking(
         30,
@@ -427,8 +410,8 @@ def _data() -> FoldedDataset:
 def _result_of(plan: Plan, dataset: FoldedDataset, executor: Any = None) -> RunResult:
     """Run a plan on a dataset, and return the results.
 
-    Without `executor`, which has worker processes,
-    the plan runs in this process.
+    Without `executor`, which has worker processes, the plan runs in
+    this process.
     """
     for event in run(plan, dataset, executor=executor):
         if isinstance(event, RunFinished):

@@ -9,9 +9,10 @@ from typing import Any
 def _ignore_features() -> None:
     """Make PySide assume that no module uses its optional features, ``snake_case`` and ``true_property``.
 
-    To find out whether a module uses them, PySide reads the source of every imported
-    module, also of NumPy and numba. Python caches the lines, which takes 30 MB of
-    memory and a large part of the time of the imports.
+    To find out whether a module uses them, PySide reads the source of
+    every imported module, also of NumPy and numba. Python caches the
+    lines, which takes 30 MB of memory and a large part of the time of
+    the imports.
     """
     try:
         import shiboken6  # noqa: F401, PLC0415 - it imports the module that is changed below

@@ -50,9 +50,9 @@ def main(argv: Sequence[str] = ()) -> int:
     Parameters
     ----------
     argv : sequence of str
-        Arguments of the command line: a file, folder, plan or study
-        to open. ``--sample`` opens the bundled sample with its
-        finished run, and ``--run`` runs the plan of what is opened.
+        Arguments of the command line: a file, folder, plan or study to
+        open. ``--sample`` opens the bundled sample with its finished
+        run, and ``--run`` runs the plan of what is opened.
     """
     # Until the window is built, a signal ends the process at once.
     for number in SIGNALS:
@@ -100,9 +100,9 @@ def end_at_once(number: int, frame: FrameType | None) -> NoReturn:
 
     An exception would leave widgets half built, and the interpreter
     would then delete them in an order in which Qt reads objects that
-    are already deleted. ``number`` and ``frame`` are what Python
-    passes to the handler of a signal; both are ignored. The exit
-    status is the usual one after Ctrl+C.
+    are already deleted. ``number`` and ``frame`` are what Python passes
+    to the handler of a signal; both are ignored. The exit status is the
+    usual one after Ctrl+C.
     """
     # 2 is the error stream; the status is the usual one after this signal.
     os.write(2, b"Interrupted.\n")
@@ -126,11 +126,12 @@ def leave_room_for_the_window() -> None:
 def leave_in_time(close_study: Callable[[], None]) -> None:
     """End the process soon, even if a worker cannot stop at once.
 
-    Compiled kernels and imports cannot be interrupted. By now the state is
-    stored, and the only files that workers write, those of the data cache, are
-    replaced as a whole or not at all. The study is closed between two of its
-    transactions. If that does not succeed in time, nothing is lost, but the log
-    file that remains beside the study makes it look as if it were in use.
+    Compiled kernels and imports cannot be interrupted. By now the state
+    is stored, and the only files that workers write, those of the data
+    cache, are replaced as a whole or not at all. The study is closed
+    between two of its transactions. If that does not succeed in time,
+    nothing is lost, but the log file that remains beside the study
+    makes it look as if it were in use.
 
     Parameters
     ----------
@@ -170,8 +171,8 @@ def application() -> QApplication:
 def begin(window: MainWindow, argv: Sequence[str], reports: CrashReports) -> None:
     """Carry out the work that waits for the window: open files, load code, report the last crash.
 
-    ``argv`` are the arguments of the command line, and ``reports`` has the
-    report of a crash, if there was one.
+    ``argv`` are the arguments of the command line, and ``reports`` has
+    the report of a crash, if there was one.
     """
     files = [argument for argument in argv if argument not in ("--sample", "--run")]
     runs = "--run" in argv
@@ -223,14 +224,13 @@ class FirstPaint(QObject):
 class Interrupts(QObject):
     """Calls a function on the GUI thread, between two events, when a signal asks the process to end.
 
-    Python itself would raise an exception wherever the interpreter happens to
-    be. In the middle of a paint event, that would crash Qt.
+    Python itself would raise an exception wherever the interpreter
+    happens to be. In the middle of a paint event, that would crash Qt.
 
     Parameters
     ----------
     call : callable
-        The function, called without arguments at each of these
-        signals.
+        The function, called without arguments at each of these signals.
     """
 
     def __init__(
@@ -239,8 +239,8 @@ class Interrupts(QObject):
         super().__init__(parent)
         self._call = call
 
-        # The interpreter writes the number of a signal into one end of the
-        # pair, and Qt waits at the other.
+        # The interpreter writes the number of a signal into one end of
+        # the pair, and Qt waits at the other.
         self._read, self._write = socket.socketpair()
         for end in (self._read, self._write):
             end.setblocking(False)
@@ -249,8 +249,8 @@ class Interrupts(QObject):
         )
         self._notifier.activated.connect(self._on_signal)
         for number in SIGNALS:
-            # A handler is needed for Python to write the number to the socket below;
-            # it has nothing to do.
+            # A handler is needed for Python to write the number to the
+            # socket below; it has nothing to do.
             signal.signal(number, lambda *_: None)
         signal.set_wakeup_fd(self._write.fileno(), warn_on_full_buffer=False)
 

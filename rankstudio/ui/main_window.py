@@ -124,8 +124,8 @@ class MainWindow(QMainWindow):
         )
         self.chips = add_chips(self)
 
-        # These four need no attribute, as the window is their parent: they fill the
-        # chips and two submenus.
+        # These four need no attribute, as the window is their parent:
+        # they fill the chips and two submenus.
         ChoiceChip(self.current, self.session, self.chips.choice, self)
         FormChip(self.models, self.chips.form, self)
         BackendMenu(self.commands.submenus["backend"], self.models, self)
@@ -165,8 +165,8 @@ class MainWindow(QMainWindow):
     def _lay_out(self) -> None:
         """Put the welcome page and the workspace (all pages) into the window, with notices over them.
 
-        Notices and the bar of loading are over the pages, but leave the strip
-        at the foot free. Esc closes the newest notice.
+        Notices and the bar of loading are over the pages, but leave the
+        strip at the foot free. Esc closes the newest notice.
         """
         self.loading = LoadingBar()
         self.welcome = Welcome(self._theme)
@@ -191,8 +191,8 @@ class MainWindow(QMainWindow):
 
     def _connect_commands(self) -> None:
         """Connect the commands of the menus and the toolbar to their actions."""
-        # The names of the arguments are the keys of the commands. `select(None,
-        # None)` chooses the best model.
+        # The names of the arguments are the keys of the commands.
+        # `select(None, None)` chooses the best model.
         session = self.session
         export_controller = self.export_controller
         self.commands.connect(
@@ -278,8 +278,8 @@ class MainWindow(QMainWindow):
 
     def _connect_messages(self) -> None:
         """Show the messages of controllers, pages and models in the status bar, and their errors as notices."""
-        # Controllers of pages are not direct children of the window; their page emits
-        # their messages.
+        # Controllers of pages are not direct children of the window;
+        # their page emits their messages.
         direct_children = Qt.FindChildOption.FindDirectChildrenOnly
         for controller in self.findChildren(Controller, options=direct_children):
             controller.failed.connect(self.say_error)
@@ -304,19 +304,21 @@ class MainWindow(QMainWindow):
     def _connect_page(self, page: Page) -> None:
         """Connect the signals of a page, and warn of plug-ins that failed.
 
-        The page's errors and messages are shown by this window: errors as
-        messages, other texts in the status bar. Its requests for figures and
-        pictures of plots go to the controller of exports. A plug-in may add
-        controllers to pages; those that could not be made, which happens before
-        or when a page is made, are reported as warnings, each only once.
+        The page's errors and messages are shown by this window: errors
+        as messages, other texts in the status bar. Its requests for
+        figures and pictures of plots go to the controller of exports. A
+        plug-in may add controllers to pages; those that could not be
+        made, which happens before or when a page is made, are reported
+        as warnings, each only once.
         """
         page.failed.connect(self.say_error)
         page.said.connect(self.status.say)
         page.figureAsked.connect(self.export_controller.show_figures)
         page.paintAsked.connect(self.export_controller.paint)
 
-        # Error messages on controllers of plug-ins. Each is removed when it is
-        # shown, because this method is called for several pages.
+        # Error messages on controllers of plug-ins. Each is removed
+        # when it is shown, because this method is called for several
+        # pages.
         problems = self.sections.contributed.problems
         while problems:
             self.say_warning(problems.pop(0))
@@ -445,8 +447,8 @@ class MainWindow(QMainWindow):
             self.models, self.sections, self.commands, self.workspace
         )
 
-        # `matches_of_text` returns further entries for a typed text, such as queries,
-        # which are too many to be listed without it.
+        # `matches_of_text` returns further entries for a typed text,
+        # such as queries, which are too many to be listed without it.
         self.palette_dialog = CommandPalette(
             entries, self, self.sections.matches_of_text
         )
@@ -541,8 +543,9 @@ class MainWindow(QMainWindow):
     @Slot()
     def _update(self) -> None:
         """Enable the commands that are possible now, and show data and study in the title of the window."""
-        # Both mappings say for the key of each command whether it is possible now:
-        # for the window's commands, and for those of plug-ins.
+        # Both mappings say for the key of each command whether it is
+        # possible now: for the window's commands, and for those of
+        # plug-ins.
         session = self.session
         current = self.runs.current
         self.commands.enable(
@@ -566,8 +569,8 @@ class MainWindow(QMainWindow):
             for key, checked in page.checked_commands().items():
                 self.commands[key].setChecked(checked)
 
-        # Esc is the shortcut of Stop; it closes notices only while there is
-        # nothing to stop.
+        # Esc is the shortcut of Stop; it closes notices only while
+        # there is nothing to stop.
         self._close_notice.setEnabled(not self.commands["stop"].isEnabled())
         self.menus.show_pause(current is not None and current.state is RunState.PAUSED)
         self.menus.show_undo()
@@ -607,8 +610,8 @@ class MainWindow(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:
         """Store the state, stop the workers and wait for them.
 
-        The user is asked first if a long run would be lost. A run that a study
-        stores is not lost: it can be resumed.
+        The user is asked first if a long run would be lost. A run that
+        a study stores is not lost: it can be resumed.
         """
         run = self.runs.current
         would_lose_run = (

@@ -102,8 +102,8 @@ table for publication:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the comparison.
 
-    The options name the runs to compare, make a table for publication, and
-    choose the output.
+    The options name the runs to compare, make a table for publication,
+    and choose the output.
     """
     # Which runs are compared, and how.
     parser.add_argument(
@@ -236,15 +236,16 @@ def run(args: argparse.Namespace) -> int:
         tests_table,
     )
 
-    # Compare the runs of the studies. The format is that of --format, or else
-    # that of the file's ending, or text.
+    # Compare the runs of the studies. The format is that of --format,
+    # or else that of the file's ending, or text.
     form = form_of_output(args.format, args.out, FORMATS, "--format", "text")
     if args.out is not None:
         check_outputs([args.out], args)
     compared = _compare_runs(_compared_runs(_report_sources(args), args), args)
 
-    # The comparison in the wanted form. `compared` has a group of comparable
-    # runs in each entry; a single one is a JSON object, several are a list.
+    # The comparison in the wanted form. `compared` has a group of
+    # comparable runs in each entry; a single one is a JSON object,
+    # several are a list.
     text: str
     match form:
         case "json":
@@ -284,8 +285,9 @@ def _report_sources(args: argparse.Namespace) -> list[ReportSource]:
                 check_outputs([args.out], args, recorded_files(study))
             is_table = _is_table_wanted(args)
 
-            # With `computes_cross_fitted`, missing cross-fitted values of any run are
-            # computed, and only for these are the data opened.
+            # With `computes_cross_fitted`, missing cross-fitted values
+            # of any run are computed, and only for these are the data
+            # opened.
             sources.append(
                 read_study(
                     study,
@@ -300,9 +302,10 @@ def _report_sources(args: argparse.Namespace) -> list[ReportSource]:
 def _data_opener(name: str | None) -> Opener:
     """Return a function that opens the data of a run.
 
-    The returned function takes the plan of the run and the study's record of
-    its data, and returns the dataset, or None for data that are not opened:
-    with a ``name``, only the dataset of this name is opened.
+    The returned function takes the plan of the run and the study's
+    record of its data, and returns the dataset, or None for data that
+    are not opened: with a ``name``, only the dataset of this name is
+    opened.
     """
     from rankstudio.engine.analysis.reported_runs import DataOpener
 
@@ -317,9 +320,9 @@ def _compared_runs(
 ) -> list[RunResult]:
     """Return the runs with their measures on the part that ``--part`` names.
 
-    Without the option, the part is the test part, or the validation part where
-    the test part is sealed; a note says so. ``sources`` has the runs of each
-    study, with and without their sealed parts.
+    Without the option, the part is the test part, or the validation
+    part where the test part is sealed; a note says so. ``sources`` has
+    the runs of each study, with and without their sealed parts.
     """
     runs: list[RunResult] = []
     sealed: dict[str, None] = {}  # names of sealed data, a set that keeps the order
@@ -346,8 +349,8 @@ def _run_on_part(
 ) -> ReportedRun:
     """Return a run with or without its test part, as ``part`` says.
 
-    ``reported`` is the run as its study shows it, without a sealed test part;
-    ``reported`` is returned if ``part`` is None.
+    ``reported`` is the run as its study shows it, without a sealed test
+    part; ``reported`` is returned if ``part`` is None.
     """
     match part:
         case "test":
@@ -363,9 +366,9 @@ def _compare_runs(
 ) -> list[RunComparison]:
     """Compare the runs of each group of comparable runs on each dataset.
 
-    Runs are numbered from 1 on each dataset. The options name a dataset, a
-    measure and the reference run. The runs are of several datasets. The result
-    has an entry for each group.
+    Runs are numbered from 1 on each dataset. The options name a
+    dataset, a measure and the reference run. The runs are of several
+    datasets. The result has an entry for each group.
     """
     # The reference is named by a number, or by a method.
     against = (
@@ -394,8 +397,8 @@ def _compare_runs(
 def _check_dataset(args: argparse.Namespace, names: Sequence[str]) -> None:
     """Raise a ParameterError if ``--data`` names a dataset on which there is no completed run.
 
-    ``names`` are the datasets of the completed runs, one for each run. Without
-    any run, no error is raised here.
+    ``names`` are the datasets of the completed runs, one for each run.
+    Without any run, no error is raised here.
     """
     if names and args.data not in (None, *names):
         raise ParameterError(
@@ -406,11 +409,11 @@ def _check_dataset(args: argparse.Namespace, names: Sequence[str]) -> None:
 def _is_table_wanted(args: argparse.Namespace) -> bool:
     """Return whether a table for publication is wanted.
 
-    Such a table is wanted if an option of such tables is typed, or if the file
-    to write has an ending that only such tables have.
+    Such a table is wanted if an option of such tables is typed, or if
+    the file to write has an ending that only such tables have.
     """
-    # Options that only such a table has. --digits is tested apart, as 0 digits
-    # count, too.
+    # Options that only such a table has. --digits is tested apart, as 0
+    # digits count, too.
     options = (
         args.measures,
         args.by,

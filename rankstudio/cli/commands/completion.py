@@ -36,8 +36,8 @@ def run(args: argparse.Namespace) -> int:
 
     parser = command_line(tuple(known_commands()))
 
-    # Names of files are completed for arguments that are files; shtab reads the
-    # attribute.
+    # Names of files are completed for arguments that are files; shtab
+    # reads the attribute.
     for action in _all_actions(parser):
         is_path = action.type is Path or action.dest == "data"
         if is_path and not action.choices:

@@ -270,8 +270,8 @@ def _output_format(args: argparse.Namespace) -> DataFormat:
 def _input_path(args: argparse.Namespace) -> Path:
     """Return the path of the data to read; standard input is first copied to a temporary file.
 
-    The temporary file has the ending of the format of ``--from``, LETOR text by
-    default.
+    The temporary file has the ending of the format of ``--from``, LETOR
+    text by default.
     """
     if args.form and not is_standard(args.data):
         raise PlanError(
@@ -295,9 +295,9 @@ def _print_data(part: RankingDataset, form: DataFormat, *, comments: bool) -> No
 def _named_runs(args: argparse.Namespace) -> dict[str, Path] | None:
     """Return the files of TREC runs that ``--run`` names, by their names.
 
-    A TREC run is a file with the scores of one ranking method. Return None
-    without the option. Raise an error for judgments (qrels) alone: they have no
-    features, and need the scores of a run.
+    A TREC run is a file with the scores of one ranking method. Return
+    None without the option. Raise an error for judgments (qrels) alone:
+    they have no features, and need the scores of a run.
     """
     from rankstudio.engine.data.formats.trec import is_collection
 
@@ -311,9 +311,9 @@ def _named_runs(args: argparse.Namespace) -> dict[str, Path] | None:
 def _judged_documents(plan: Plan, qrels: Path, runs: dict[str, Path]) -> FoldedDataset:
     """Return the judged documents of a file of judgments (qrels), divided into folds as a plan says.
 
-    The features of a document are its scores in TREC runs, which are files with
-    the scores of one ranking method each. ``runs`` has these files by the names
-    of the features.
+    The features of a document are its scores in TREC runs, which are
+    files with the scores of one ranking method each. ``runs`` has these
+    files by the names of the features.
     """
     from rankstudio.engine.data.formats.data_file import load_trec
     from rankstudio.engine.data.table import scaling
@@ -327,8 +327,9 @@ def _judged_documents(plan: Plan, qrels: Path, runs: dict[str, Path]) -> FoldedD
 def _with_plain_ids(dataset: FoldedDataset) -> FoldedDataset:
     """Return a dataset whose query ids are fit for LETOR text.
 
-    If an id has a space or the sign "#", all queries are numbered from 1, and a
-    note is printed. Otherwise the dataset is returned as it is.
+    If an id has a space or the sign "#", all queries are numbered from
+    1, and a note is printed. Otherwise the dataset is returned as it
+    is.
     """
     # The queries of all parts, each once; a query keeps its number in all folds.
     parts = (part for fold in dataset.folds for part in fold.parts.values())
@@ -354,8 +355,8 @@ def _with_plain_ids(dataset: FoldedDataset) -> FoldedDataset:
 def _write_unmatched(args: argparse.Namespace, plan: Plan) -> None:
     """Write a CSV file of the documents that are only logged or only judged, with the reason.
 
-    ``args.unmatched`` is the file. The plan names the feature logs, and the
-    judgments in its columns.
+    ``args.unmatched`` is the file. The plan names the feature logs, and
+    the judgments in its columns.
     """
     from rankstudio.engine.data.formats.data_file import unmatched_documents
     from rankstudio.engine.export.tables import save_csv
@@ -444,14 +445,14 @@ def selected_features(
     """Return the ids of the features that a run selected in a fold, or that a model uses.
 
     The file is a study, the results.json of a run, or a model in JSON.
-    ``number`` is that of a run of a study, and ``fold`` that of a fold; None
-    stands for the only one.
+    ``number`` is that of a run of a study, and ``fold`` that of a fold;
+    None stands for the only one.
 
     Raises
     ------
     PlanError
-        Where the file has no selected features, or has several runs or folds of
-        which none is named.
+        Where the file has no selected features, or has several runs or
+        folds of which none is named.
     DataError, StoreError
         Where a model or a study cannot be read.
     """
@@ -478,14 +479,14 @@ def _selection_of_fold(
 ) -> tuple[int, ...]:
     """Return the ids of the features that a run selected in a fold.
 
-    ``fold`` is None for the only fold; ``folds`` has the ids by fold; ``path``
-    is the file, for errors.
+    ``fold`` is None for the only fold; ``folds`` has the ids by fold;
+    ``path`` is the file, for errors.
 
     Raises
     ------
     PlanError
-        Without such a fold, for a fold without features, or for None where
-        there are several folds.
+        Without such a fold, for a fold without features, or for None
+        where there are several folds.
     """
     numbers = ", ".join(map(str, list(folds)[:_MAX_LISTED_FOLDS]))
     if len(folds) > _MAX_LISTED_FOLDS:
@@ -505,8 +506,8 @@ def _selection_of_fold(
 def _folds_of_results(path: Path) -> dict[int, tuple[int, ...]] | None:
     """Return the ids of the selected features, by fold, in the file results.json of a run.
 
-    Return None if the file at ``path`` is other JSON. Raise a PlanError if it
-    cannot be read or is no JSON.
+    Return None if the file at ``path`` is other JSON. Raise a PlanError
+    if it cannot be read or is no JSON.
     """
     # Read the file; other JSON than results gives None.
     try:
@@ -522,8 +523,8 @@ def _folds_of_results(path: Path) -> dict[int, tuple[int, ...]] | None:
     if not isinstance(values, dict) or "folds" not in values:
         return None
 
-    # Each fold has to be there once, with a list of feature ids. If "folds" is
-    # no list at all, the entry None is refused below.
+    # Each fold has to be there once, with a list of feature ids. If
+    # "folds" is no list at all, the entry None is refused below.
     entries = values["folds"] if isinstance(values["folds"], list) else [None]
     folds = {}
     for position, entry in enumerate(entries, start=1):
@@ -567,8 +568,8 @@ def _are_ids(values: object) -> TypeGuard[list[int]]:
 def _folds_of_study(path: Path, number: int | None) -> dict[int, tuple[int, ...]]:
     """Return the ids of the selected features, by fold, of a finished run of a study.
 
-    ``path`` is the study, and ``number`` that of the run; None for the only
-    run.
+    ``path`` is the study, and ``number`` that of the run; None for the
+    only run.
     """
     # The results of one run: one, or none if it is not finished.
     with reading(path) as (study, runs):

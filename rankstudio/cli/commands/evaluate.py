@@ -74,8 +74,8 @@ EPILOG = _epilog()
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command.
 
-    The options name the data, the scores or the model, and the measures, and
-    choose the output.
+    The options name the data, the scores or the model, and the
+    measures, and choose the output.
     """
     # Data, with their scores or a model.
     add_data(parser, "data file; its features are used only with --model", SAMPLE_FILE)
@@ -129,8 +129,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Measure a file of scores or a model on data; return 0.
 
-    The options in ``args`` name scores or model and data. The measures are
-    printed.
+    The options in ``args`` name scores or model and data. The measures
+    are printed.
     """
     from rankstudio.engine.analysis.measurements.score_evaluation import evaluate_file
 
@@ -202,8 +202,9 @@ def _measure_names(text: str) -> tuple[str, ...]:
 def as_dict(result: Evaluation, *, per_query: bool) -> dict[str, Any]:
     """Return the result as plain values for JSON; a measure that is not defined is NaN.
 
-    With ``per_query``, the averages are in "average", and the measures of each
-    query in "queries"; otherwise the averages are beside the convention.
+    With ``per_query``, the averages are in "average", and the measures
+    of each query in "queries"; otherwise the averages are beside the
+    convention.
     """
     average: dict[str, Any] = dict(result)
     if result.auc_interval is not None:
@@ -227,11 +228,11 @@ def as_dict(result: Evaluation, *, per_query: bool) -> dict[str, Any]:
 def averages_as_text(result: Evaluation) -> str:
     """Return a table of a result's averages over the queries.
 
-    The table has a row for each measure, and a column for each cut-off. The
-    last column, "all", has the measures of all documents.
+    The table has a row for each measure, and a column for each cut-off.
+    The last column, "all", has the measures of all documents.
     """
-    # By the name of a measure without its cut-off: how the user wrote it, and
-    # the value at each cut-off (None for all documents).
+    # By the name of a measure without its cut-off: how the user wrote
+    # it, and the value at each cut-off (None for all documents).
     labels: dict[str, str] = {}
     values: dict[str, dict[int | None, str]] = {}
     for name, value in result.items():

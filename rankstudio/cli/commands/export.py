@@ -64,8 +64,8 @@ Without --data, the data of the model's plan are used if they are available. A f
 def _epilog() -> str:
     """Return the end of the help: the formats.
 
-    Each format comes with its description, its limits and the extras that it
-    needs.
+    Each format comes with its description, its limits and the extras
+    that it needs.
     """
     entries = []
     for form in model_formats().values():
@@ -143,18 +143,18 @@ def run(args: argparse.Namespace) -> int:
         return _write_feature_set(args, model)
     form = model_format(args.to)
 
-    # The function of the model with the definitions of its features, and a note
-    # if these are missing.
+    # The function of the model with the definitions of its features,
+    # and a note if these are missing.
     function, unfit = _score_function(args, model, form)
 
-    # Documents on which the written model is compared with the original, what
-    # they are called, and why there are none.
+    # Documents on which the written model is compared with the
+    # original, what they are called, and why there are none.
     parts, source, reason = (
         ([], "", "") if args.no_proof else _trial_documents(args, model)
     )
 
-    # A format may have several forms of the function, such as one with rounded
-    # numbers; the documents show which one ranks alike.
+    # A format may have several forms of the function, such as one with
+    # rounded numbers; the documents show which one ranks alike.
     fitted = fitted_function(model, function, form, parts)
     files = form.files(fitted)
 
@@ -162,8 +162,8 @@ def run(args: argparse.Namespace) -> int:
     refuse_output_with_json(args)
     written: list[str] = []
     if is_standard(args.out):
-        # Keys of `files` are endings of names; ABOUT is that of the file that
-        # describes the model, and is not needed to score.
+        # Keys of `files` are endings of names; ABOUT is that of the
+        # file that describes the model, and is not needed to score.
         n_scored = len(set(files) - {ABOUT})
         if n_scored > 1:
             raise PlanError(
@@ -201,10 +201,10 @@ def _score_function(
     """Return the score function of a model with the definitions of a feature set, and a note.
 
     A feature set of a search engine defines how the engine computes the
-    features. The feature set of ``--feature-set`` has to be for the engine of
-    the format. Without the option, a feature set that lies beside the data is
-    used if possible. The note says why that set is not used, and is ""
-    otherwise.
+    features. The feature set of ``--feature-set`` has to be for the
+    engine of the format. Without the option, a feature set that lies
+    beside the data is used if possible. The note says why that set is
+    not used, and is "" otherwise.
     """
     function = score_function(model)
     if args.feature_set is not None:
@@ -228,8 +228,8 @@ def _score_function(
 def _feature_set_of_data(args: argparse.Namespace, model: Model) -> FeatureSet | None:
     """Return the feature set of a search engine that lies beside the data; None without one.
 
-    The data are those of ``--data``, or else the data on which the model was
-    trained.
+    The data are those of ``--data``, or else the data on which the
+    model was trained.
     """
     places = [args.data] if args.data is not None else _data_paths(model)
     return feature_set_beside(places[0]) if places else None
@@ -238,8 +238,8 @@ def _feature_set_of_data(args: argparse.Namespace, model: Model) -> FeatureSet |
 def _write_feature_set(args: argparse.Namespace, model: Model) -> int:
     """Write the part of a search engine's feature set that a model needs; return 0.
 
-    The feature set is that of ``--feature-set``, or else the feature set beside
-    the data.
+    The feature set is that of ``--feature-set``, or else the feature
+    set beside the data.
     """
     feature_set = (
         read_feature_set(args.feature_set)
@@ -252,8 +252,8 @@ def _write_feature_set(args: argparse.Namespace, model: Model) -> int:
             "which the data were logged."
         )
 
-    # The part with the features of the model, and those that they are derived
-    # from. `used` has their names in the set by their ids.
+    # The part with the features of the model, and those that they are
+    # derived from. `used` has their names in the set by their ids.
     used = feature_set.of([(feature.id, feature.name) for feature in model.features])
     text = feature_set.reduced(used.values()).text()
 
@@ -295,13 +295,15 @@ def _print_outcome(
 ) -> None:
     """Print the outcome of an export.
 
-    The outcome is which files are written, what was changed for the format, and
-    whether the exported model ranks alike. ``note`` is a sentence on the
-    changes. ``proof`` is the outcome of the verification, None without one, and
-    ``data_name`` names its documents.
+    The outcome is which files are written, what was changed for the
+    format, and whether the exported model ranks alike. ``note`` is a
+    sentence on the changes. ``proof`` is the outcome of the
+    verification, None without one, and ``data_name`` names its
+    documents.
     """
-    # Without a verification there are no numbers of queries. Some formats
-    # compute in single precision, in which more queries may rank alike.
+    # Without a verification there are no numbers of queries. Some
+    # formats compute in single precision, in which more queries may
+    # rank alike.
     sentence = _proof_sentence(proof, data_name) if proof else ""
     if args.json:
         outcome = (
@@ -345,10 +347,10 @@ def _trial_documents(
 ) -> tuple[list[RankingDataset], str, str]:
     """Return documents to verify a written model, the name of their dataset, and why there are none.
 
-    The documents are one or more parts of a dataset: the dataset of ``--data``
-    or --sample, or else that of the model. The reason is "" if there are
-    documents. If the options name data that cannot be read, an error is raised
-    instead.
+    The documents are one or more parts of a dataset: the dataset of
+    ``--data`` or --sample, or else that of the model. The reason is ""
+    if there are documents. If the options name data that cannot be
+    read, an error is raised instead.
     """
     from rankstudio.engine.experiment.model_data import trial_parts
 

@@ -141,8 +141,8 @@ def run(args: argparse.Namespace) -> int:
     if args.out is None and not args.list:
         raise ParameterError("--out", "nothing", "an output folder, or --list")
 
-    # Read the runs. Their documents are needed only for the bands of intervals
-    # around the curves.
+    # Read the runs. Their documents are needed only for the bands of
+    # intervals around the curves.
     name = measure(args.measure).name if args.measure else ""
     choice = run_choice(args)
     with reading(args.study) as (study, _):

@@ -70,8 +70,9 @@ def run(args: argparse.Namespace) -> int:
     files = written_files(args.folder)
     check_outputs([*files.values()], args)
 
-    # Each step writes a shard, which is a block of whole queries, and yields the
-    # number of documents written so far. Progress is shown, and Ctrl+C stops.
+    # Each step writes a shard, which is a block of whole queries, and
+    # yields the number of documents written so far. Progress is shown,
+    # and Ctrl+C stops.
     with closing(write_folder(data, args.folder)) as steps:
         _, stopped = last_state(
             steps, lambda n_documents: n_documents, data.n_documents
@@ -99,8 +100,8 @@ def _whole_number(text: str) -> int:
     except ValueError:
         number = 0.5  # not whole, and so refused below
 
-    # Up to 2^53, about 9e15, a float has the exact value of every whole number;
-    # above it may be rounded.
+    # Up to 2^53, about 9e15, a float has the exact value of every whole
+    # number; above it may be rounded.
     if not number.is_integer() or number > 1e15:
         raise argparse.ArgumentTypeError(
             f"expected a whole number such as 31531 or 3.77e6, got {text}"

@@ -51,8 +51,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "source", type=Path, metavar="STUDY", help="study file, or TOML plan"
     )
 
-    # A plan is a text file. `refuse_other_kinds` reads this attribute, and accepts
-    # such a file beside a study.
+    # A plan is a text file. `refuse_other_kinds` reads this attribute,
+    # and accepts such a file beside a study.
     source.also = ("text",)
     add_run_number(parser, "--run")
     parser.add_argument(
@@ -99,8 +99,8 @@ def run(args: argparse.Namespace) -> int:
 def _plan_and_versions(args: argparse.Namespace) -> tuple[Plan, Mapping[str, str]]:
     """Return the plan, with the path of its data, and the versions that ran it.
 
-    The versions are those of RankStudio and of libraries, by name. For a plan
-    in TOML, there are no versions.
+    The versions are those of RankStudio and of libraries, by name. For
+    a plan in TOML, there are no versions.
     """
     # A plan in a file may name methods of others, whose code the user has to allow.
     if args.source.suffix.lower() == ".toml":

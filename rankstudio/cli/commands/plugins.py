@@ -97,8 +97,8 @@ def run(args: argparse.Namespace) -> int:
 def _tell_rows(rows: Sequence[Mapping[str, Any]]) -> None:
     """Print the plug-ins, each with what it adds.
 
-    ``rows`` has the plug-ins as plain values. Each kind of entries, such as
-    methods, has a line with their keys.
+    ``rows`` has the plug-ins as plain values. Each kind of entries,
+    such as methods, has a line with their keys.
     """
     for row in rows:
         tell(f"{row['name']}  –  {row['package']} {row['version']}")
@@ -114,8 +114,8 @@ def _tell_rows(rows: Sequence[Mapping[str, Any]]) -> None:
 def _print_checks(name: str, *, json: bool) -> int:
     """Check the methods of a plug-in, or one method, and print the results.
 
-    ``name`` names the plug-in or the method. With ``json``, the results are
-    printed as JSON. Return 1 if a check fails, else 0.
+    ``name`` names the plug-in or the method. With ``json``, the results
+    are printed as JSON. Return 1 if a check fails, else 0.
     """
     from rankstudio.testing import check_method
 

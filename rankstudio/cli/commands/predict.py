@@ -74,8 +74,8 @@ def run(args: argparse.Namespace) -> int:
     for note in (*notes, *data.warnings):
         tell(f"Note: {note}", file=sys.stderr)
 
-    # Reading has sorted the documents by query; `file_rows` has the row of each
-    # document in the file.
+    # Reading has sorted the documents by query; `file_rows` has the row
+    # of each document in the file.
     if data.file_rows is not None:
         scores_in_file_order = np.empty_like(scores)
         scores_in_file_order[data.file_rows] = scores

@@ -99,11 +99,11 @@ def run(args: argparse.Namespace) -> int:
 def _run_or_evaluate(args: argparse.Namespace, available_workers: Workers) -> int:
     """Run a plan or a comparison, or evaluate scores and models of others.
 
-    Return the exit status. ``available_workers`` are the processes or threads
-    that the options choose.
+    Return the exit status. ``available_workers`` are the processes or
+    threads that the options choose.
     """
-    # A file with several runs is a comparison. Its data are those of the
-    # options, or else those that the file names.
+    # A file with several runs is a comparison. Its data are those of
+    # the options, or else those that the file names.
     path = plan_file(args)
     evaluates_given = bool(args.scores or args.models)  # those of others
     if path is not None:
@@ -130,8 +130,8 @@ def _run_or_evaluate(args: argparse.Namespace, available_workers: Workers) -> in
     if evaluates_given:
         return _run_all(args, available_workers, study, _given_tasks(args, out))
 
-    # Choices that the user or the plan states. The data decide on a choice that
-    # is not stated.
+    # Choices that the user or the plan states. The data decide on a
+    # choice that is not stated.
     stated = {
         name
         for name in ("select_by", "convention")
@@ -145,8 +145,8 @@ def _run_or_evaluate(args: argparse.Namespace, available_workers: Workers) -> in
 def _given_tasks(args: argparse.Namespace, out: Path | None) -> list[_Task]:
     """Return a task, a run to carry out, for each name in --scores and --models.
 
-    These options name scores and models of others. The results of several tasks
-    go to folders in ``out`` that are called by the names.
+    These options name scores and models of others. The results of
+    several tasks go to folders in ``out`` that are called by the names.
     """
     # Names of scores and models must differ.
     scores = by_name(args.scores or (), "--scores", "neural=scores")
@@ -204,8 +204,9 @@ def _safe_name(name: str) -> str:
 def _resume(args: argparse.Namespace, available_workers: Workers) -> int:
     """Resume the unfinished runs of a study, and return the exit status.
 
-    If all runs are finished, the last one is repeated. ``available_workers``
-    are the processes or threads that the options choose.
+    If all runs are finished, the last one is repeated.
+    ``available_workers`` are the processes or threads that the options
+    choose.
     """
     from rankstudio.engine.experiment.storage.study import Study
 
@@ -241,8 +242,8 @@ class _Task:
     stated: Collection[str]
     out: Path | None  # folder of the results
     figures: bool  # whether to draw figures into the folder
-    # name and path of scores or models that replace the learning, and whether they
-    # are models
+    # name and path of scores or models that replace the learning, and
+    # whether they are models
     given_source: tuple[str, Path, bool] | None = None
 
 
@@ -254,8 +255,9 @@ def _run_all(
 ) -> int:
     """Carry out runs one after the other, print their results, and return the exit status.
 
-    In JSON, several runs are a list. After a stop, no other run begins, and the
-    results so far are printed. ``study`` is the file that keeps finished units.
+    In JSON, several runs are a list. After a stop, no other run begins,
+    and the results so far are printed. ``study`` is the file that keeps
+    finished units.
     """
     stopped = False
     results: list[RunResult] = []
@@ -275,8 +277,8 @@ def _run_all(
 def _exit_status(args: argparse.Namespace, stopped: bool, study: Path | None) -> int:
     """Return the exit status of a command that was stopped by the user, or not.
 
-    After a stop, print how to resume. ``study`` is the file that keeps the
-    finished part; None for no study.
+    After a stop, print how to resume. ``study`` is the file that keeps
+    the finished part; None for no study.
     """
     if stopped:
         say_how_to_go_on(args, study)
@@ -291,11 +293,11 @@ def _run_task(
 ) -> tuple[RunResult, bool]:
     """Run a plan, write its results, and return them and whether the run was stopped.
 
-    ``task`` has the plan and the folder of the results. Results of another run
-    are replaced only with ``--force``. Finished units are kept in ``study``, if
-    there is one, and units that are in it already are not computed again. With
-    ``--refit``, a run that was not stopped also trains the final model on all
-    queries.
+    ``task`` has the plan and the folder of the results. Results of
+    another run are replaced only with ``--force``. Finished units are
+    kept in ``study``, if there is one, and units that are in it already
+    are not computed again. With ``--refit``, a run that was not stopped
+    also trains the final model on all queries.
     """
     from rankstudio.engine.data.splitting.splits import parts_of_every_query
     from rankstudio.engine.experiment.runner import estimate, open_data, usual_choices
@@ -329,8 +331,8 @@ def _run_task(
     if task.given_source is not None:
         plan = _given_plan(plan, *task.given_source, dataset)
 
-    # Called for its errors only: it refuses a plan that does not fit the data,
-    # before a study is made.
+    # Called for its errors only: it refuses a plan that does not fit
+    # the data, before a study is made.
     estimate(plan, dataset)
     if out is not None:
         refuse_other_run(
@@ -370,8 +372,8 @@ def _run_task(
 def _print_data_notes(plan: Plan, dataset: FoldedDataset) -> None:
     """Print notes on the data of a run: on preferences, labels and short queries.
 
-    The notes go to the error stream. A convention may set a measure to 0 for
-    queries shorter than its cut-off, such as the 10 of NDCG@10.
+    The notes go to the error stream. A convention may set a measure to
+    0 for queries shorter than its cut-off, such as the 10 of NDCG@10.
     """
     from rankstudio.engine.experiment.plan.plan import CRITERION
     from rankstudio.engine.experiment.units.preferred import preference_note
@@ -381,8 +383,8 @@ def _print_data_notes(plan: Plan, dataset: FoldedDataset) -> None:
     if note:
         tell(note, file=sys.stderr)
 
-    # The reported measures, and the one that selects the model. CRITERION is no
-    # measure: the method itself selects.
+    # The reported measures, and the one that selects the model.
+    # CRITERION is no measure: the method itself selects.
     names = (*plan.measures, *([] if plan.select_by == CRITERION else [plan.chosen_by]))
     notes = [
         _labels_note(dataset, plan.convention),
@@ -395,8 +397,8 @@ def _print_data_notes(plan: Plan, dataset: FoldedDataset) -> None:
 def _labels_note(dataset: FoldedDataset, key: str) -> str:
     """Return the note that a convention does not suit the labels of the data.
 
-    The result is "" if the convention suits the labels. ``key`` is that of the
-    convention: a set of rules of measures.
+    The result is "" if the convention suits the labels. ``key`` is that
+    of the convention: a set of rules of measures.
     """
     from rankstudio.engine.analysis.measurements.conventions import convention_note
 
@@ -409,9 +411,10 @@ def _given_plan(
 ) -> Plan:
     """Return the plan that evaluates scores, or models, of others.
 
-    ``name`` is the user's name for the scores or models, and ``path`` their
-    file or folder; ``models`` says whether these are models. A note is printed
-    on the folds of ``dataset`` without scores or a model.
+    ``name`` is the user's name for the scores or models, and ``path``
+    their file or folder; ``models`` says whether these are models. A
+    note is printed on the folds of ``dataset`` without scores or a
+    model.
     """
     from rankstudio.engine.experiment.units.given_fold import plan_of_given
 
@@ -430,8 +433,8 @@ def _given_plan(
 def _write_final_model(result: RunResult, dataset: FoldedDataset, out: Path) -> str:
     """Train the final model on all queries, write it, and return its path.
 
-    The model is trained by the plan of ``result`` on ``dataset``. ``out`` is
-    the folder of the results.
+    The model is trained by the plan of ``result`` on ``dataset``.
+    ``out`` is the folder of the results.
     """
     from rankstudio.engine.experiment.refit import refit
 
@@ -445,9 +448,10 @@ def _write_final_model(result: RunResult, dataset: FoldedDataset, out: Path) -> 
 def _write_figures(result: RunResult, out: Path) -> list[str]:
     """Draw the criterion and the validation measures of a run by size.
 
-    Return the paths of the figures, PNG files. A figure has one curve for each
-    combination of parameters. For a run of greedy RankRLS, the figures are
-    Figures 3 and 4 of its paper. For a method without steps, nothing is drawn.
+    Return the paths of the figures, PNG files. A figure has one curve
+    for each combination of parameters. For a run of greedy RankRLS, the
+    figures are Figures 3 and 4 of its paper. For a method without
+    steps, nothing is drawn.
     """
     from rankstudio.engine.analysis.figures.run_figures import path_figure
     from rankstudio.engine.export.figures.files import figure_bytes, write_figure_files

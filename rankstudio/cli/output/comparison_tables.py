@@ -70,10 +70,10 @@ _CSV_TEST_COLUMNS += ["p_wilcoxon", "p_wilcoxon_holm", "wins", "ties", "losses",
 def group_tables(compared: RunComparison, seed: int) -> Iterator[TextTable]:
     """Yield the tables of a group of comparable runs.
 
-    The tables are the tests, the stability of selections, the Pareto fronts,
-    and the effects of pins. Tables without content, such as that of pins for
-    runs without any, are left out. ``compared`` is the group with its tests;
-    ``seed`` is that of the tests on pins.
+    The tables are the tests, the stability of selections, the Pareto
+    fronts, and the effects of pins. Tables without content, such as
+    that of pins for runs without any, are left out. ``compared`` is the
+    group with its tests; ``seed`` is that of the tests on pins.
     """
     yield group_tests_table(compared)
     runs_with_stability = [
@@ -99,8 +99,8 @@ def _both_fronts(
 ) -> tuple[ParetoFront | None, ParetoFront | None]:
     """Return the Pareto fronts by size and by cost: the best models for their size, or their cost.
 
-    Both fronts are None for runs that are not ranked; the front by cost is None
-    for features without costs.
+    Both fronts are None for runs that are not ranked; the front by cost
+    is None for features without costs.
     """
     if compared.group.unranked:
         return None, None
@@ -111,8 +111,8 @@ def _both_fronts(
 def _pin_effects(compared: RunComparison, seed: int) -> tuple[PinEffect, ...]:
     """Return the effects of pinned and banned features on a measure; () for runs that are not ranked.
 
-    An effect is the test of a run with pins or bans against the same run
-    without any. ``seed`` is that of the tests.
+    An effect is the test of a run with pins or bans against the same
+    run without any. ``seed`` is that of the tests.
     """
     return (
         ()
@@ -124,12 +124,13 @@ def _pin_effects(compared: RunComparison, seed: int) -> tuple[PinEffect, ...]:
 def group_tests_table(compared: RunComparison) -> TextTable:
     """Return the table of a group of comparable runs: averages and tests.
 
-    Each run has its average and its tests against the reference run. Beside
-    averages on the test part, the table has averages that are cross-fitted on
-    the validation part: of models chosen without the query that they rank.
+    Each run has its average and its tests against the reference run.
+    Beside averages on the test part, the table has averages that are
+    cross-fitted on the validation part: of models chosen without the
+    query that they rank.
     """
-    # Only averages on the test part have others beside them, and only ranked
-    # groups have a reference and tests.
+    # Only averages on the test part have others beside them, and only
+    # ranked groups have a reference and tests.
     group = compared.group
     is_test = group.key.part is Part.TEST
     is_ranked = compared.reference is not None
@@ -137,8 +138,8 @@ def group_tests_table(compared: RunComparison) -> TextTable:
     columns += ["cross-fitted"] if is_test else []
     columns += _TEST_COLUMNS if is_ranked else []
 
-    # Cells in the same order as the columns. The sizes of a run are the numbers
-    # of features in its folds, such as "3–7".
+    # Cells in the same order as the columns. The sizes of a run are the
+    # numbers of features in its folds, such as "3–7".
     rows = []
     for position, (number, result) in enumerate(group.runs.items()):
         cells = [_mean_cell(result, compared.measure, group.key.part)]
@@ -164,13 +165,13 @@ def group_tests_table(compared: RunComparison) -> TextTable:
 def _unfitted_note(compared: RunComparison) -> str:
     """Return sentences on the runs without cross-fitted values, and why; "" if all runs have them.
 
-    Cross-fitted values are those of models chosen without the query that they
-    rank.
+    Cross-fitted values are those of models chosen without the query
+    that they rank.
     """
     group = compared.group
 
-    # Measures of a validation part that chose the models are no estimates of
-    # those of new queries. The note on the group says so.
+    # Measures of a validation part that chose the models are no
+    # estimates of those of new queries. The note on the group says so.
     if not group.key.part.is_estimate:
         return ""
     reasons: dict[Unfitted, list[int]] = {}
@@ -196,8 +197,8 @@ def _mean_cell(result: RunResult, name: str, part: Part) -> str:
 def _test_cells(compared: RunComparison, position: int) -> list[str]:
     """Return the cells of a run's test against the reference run.
 
-    ``position`` is that of the run in the group, from 0. Without a test, the
-    last cell says why, and the others are blank.
+    ``position`` is that of the run in the group, from 0. Without a
+    test, the last cell says why, and the others are blank.
     """
     test = compared.tests[position]
     if test is not None:
@@ -209,8 +210,8 @@ def _test_cells(compared: RunComparison, position: int) -> list[str]:
 def _group_note(group: ComparableGroup[int]) -> str:
     """Return why the runs of a group are not ranked, or only among themselves, as a sentence.
 
-    Groups after the first on a dataset are ranked only among themselves. Return
-    "" for the first group, if its runs are ranked.
+    Groups after the first on a dataset are ranked only among
+    themselves. Return "" for the first group, if its runs are ranked.
     """
     if group.unranked:
         return f"Not ranked: {group.unranked}."
@@ -248,8 +249,8 @@ def _test_values(tested: CorrectedTest) -> list[str]:
 def plan_text(plan: Plan) -> str:
     """Return the methods of a plan, with the parameters that are no defaults, as text.
 
-    An example is "GAS, then RankSVM (loss hinge)". If the plan uses only a
-    share of the training queries, the share is added.
+    An example is "GAS, then RankSVM (loss hinge)". If the plan uses
+    only a share of the training queries, the share is added.
     """
     ranker = plan.ranker_entry
 
@@ -268,9 +269,9 @@ def plan_text(plan: Plan) -> str:
 def method_text(entry: Method, parameters: Mapping[str, Any]) -> str:
     """Return a method, with its parameters that differ from the defaults, as text.
 
-    A grid of several values is left out: each fold chooses a value of it, so
-    that the values tell nothing about the run. ``parameters`` has a value for
-    each parameter of the method, by name.
+    A grid of several values is left out: each fold chooses a value of
+    it, so that the values tell nothing about the run. ``parameters``
+    has a value for each parameter of the method, by name.
     """
     # `entry.grids` are the parameters that can have a grid of values.
     changed_parameters = [
@@ -289,9 +290,9 @@ def method_text(entry: Method, parameters: Mapping[str, Any]) -> str:
 def _front_table(compared: RunComparison, front: ParetoFront) -> TextTable:
     """Return the table of the Pareto-optimal models.
 
-    Pareto-optimal models are those that no other model beats in both quality
-    and size. A front may be by cost instead of size. The suggested model has a
-    mark.
+    Pareto-optimal models are those that no other model beats in both
+    quality and size. A front may be by cost instead of size. The
+    suggested model has a mark.
     """
     # One row for each model on the front.
     rows = []
@@ -350,8 +351,8 @@ def _front_table(compared: RunComparison, front: ParetoFront) -> TextTable:
 def _pins_table(compared: RunComparison, effects: Sequence[PinEffect]) -> TextTable:
     """Return the table of the effects of pinned and banned features.
 
-    An effect is the test of a run with pins or bans against the same run
-    without any.
+    An effect is the test of a run with pins or bans against the same
+    run without any.
     """
     header = ["run", "method", "against", *_TEST_COLUMNS]
     rows = [
@@ -374,11 +375,12 @@ def tests_table(
 ) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Return the header and the rows of the CSV file of a comparison, with all digits.
 
-    There is one row for each run of each group. ``compared`` are the groups of
-    comparable runs.
+    There is one row for each run of each group. ``compared`` are the
+    groups of comparable runs.
     """
-    # `_csv_row` returns the values in this order. "apart" and "unranked" are
-    # the reasons why a run is not ranked with others, or not at all.
+    # `_csv_row` returns the values in this order. "apart" and
+    # "unranked" are the reasons why a run is not ranked with others, or
+    # not at all.
     header = [
         "data",
         "measure",
@@ -390,8 +392,9 @@ def tests_table(
         "average",
     ]
 
-    # The first and the last column of a test are called "difference" and
-    # "queries" here: their names in JSON, mean_difference and n, say less.
+    # The first and the last column of a test are called "difference"
+    # and "queries" here: their names in JSON, mean_difference and n,
+    # say less.
     header += ["against", "difference", *_CSV_TEST_COLUMNS[1:-1], "queries"]
     header += [
         "jaccard",
@@ -454,8 +457,8 @@ def _csv_row(compared: RunComparison, run: dict[str, Any]) -> tuple[Any, ...]:
 def as_dict(compared: RunComparison, seed: int) -> dict[str, Any]:
     """Return all about a group of comparable runs as plain values.
 
-    The result has tests, Pareto fronts and effects of pins; ``seed`` is that of
-    the tests on pins.
+    The result has tests, Pareto fronts and effects of pins; ``seed`` is
+    that of the tests on pins.
     """
     by_size, by_cost = _both_fronts(compared)
     numbers = compared.numbers
@@ -481,8 +484,8 @@ def as_dict(compared: RunComparison, seed: int) -> dict[str, Any]:
 def _group_as_dict(compared: RunComparison) -> dict[str, Any]:
     """Return as plain values on what a group was measured, and why its runs are not ranked.
 
-    The values name the part of the data, the folds, the number of queries and
-    the rules of the measures.
+    The values name the part of the data, the folds, the number of
+    queries and the rules of the measures.
     """
     group = compared.group
     key = compared.group.key
@@ -502,8 +505,8 @@ def _group_as_dict(compared: RunComparison) -> dict[str, Any]:
 def _runs_as_dicts(compared: RunComparison) -> Iterator[dict[str, Any]]:
     """Yield each run of a group as plain values.
 
-    The test of a run is None if it has none, and so is the stability of its
-    selections.
+    The test of a run is None if it has none, and so is the stability of
+    its selections.
     """
     # Each run with its test against the reference, if it was compared.
     name = compared.measure
@@ -528,8 +531,9 @@ def _runs_as_dicts(compared: RunComparison) -> Iterator[dict[str, Any]]:
 def _test_as_dict(tested: CorrectedTest) -> dict[str, Any]:
     """Return a test of two runs as plain values, by name.
 
-    The values are the difference, the interval, the p-values and counts of
-    queries, and the p-values with Holm's correction for several tests.
+    The values are the difference, the interval, the p-values and counts
+    of queries, and the p-values with Holm's correction for several
+    tests.
     """
     corrected = {
         name: getattr(tested, name)
@@ -586,8 +590,8 @@ def write_tables(
 ) -> None:
     """Write the tables of a comparison into a folder, as Markdown and as CSV.
 
-    The tests are written only if `tested` has them. ``results`` are the runs of
-    the comparison so far; ``out`` is the folder.
+    The tests are written only if `tested` has them. ``results`` are the
+    runs of the comparison so far; ``out`` is the folder.
 
     Raises
     ------
@@ -609,8 +613,8 @@ def tables_as_text(
 ) -> Block:
     """Return the tables of a comparison as text, or as one document in JSON.
 
-    ``results`` are the runs of the comparison, and ``tested`` has the tests of
-    each group of its runs. With ``json``, the text is JSON.
+    ``results`` are the runs of the comparison, and ``tested`` has the
+    tests of each group of its runs. With ``json``, the text is JSON.
     """
     if not json:
         title = one_line(comparison.title)
@@ -634,8 +638,9 @@ def _all_tables(
 ) -> Iterator[TextTable]:
     """Yield the table of averages of each group of runs, and then its tests.
 
-    Groups have comparable runs on one dataset. ``results`` are the runs, and
-    ``tested`` has the tests of each group; both may be of several datasets.
+    Groups have comparable runs on one dataset. ``results`` are the
+    runs, and ``tested`` has the tests of each group; both may be of
+    several datasets.
     """
     for runs in grouped(results, lambda result: result.data_name).values():
         for group in comparable_groups(dict(enumerate(runs, start=1))):
@@ -650,8 +655,8 @@ def _all_tables(
 def averages_table(group: ComparableGroup[int]) -> TextTable:
     """Return the table of a group: averages, published averages, and the differences between them.
 
-    The best average of each measure has a star if the runs are ranked. The last
-    row has the best single feature.
+    The best average of each measure has a star if the runs are ranked.
+    The last row has the best single feature.
     """
     # Columns: the measures, and the published values of those that have some.
     runs = list(group.runs.values())
@@ -728,8 +733,9 @@ def _printed_rows(
     best : mapping
         The best average of each measure, which gets a star.
     """
-    # Cells of the run itself; the best values have a star. `part` is the part
-    # of the data on which the averages of the run are measured.
+    # Cells of the run itself; the best values have a star. `part` is
+    # the part of the data on which the averages of the run are
+    # measured.
     plan = result.plan
     average = result.average
     is_best = [name in best and average.get(name) == best[name] for name in names]

@@ -48,8 +48,8 @@ def summary(result: RunResult) -> Block:
 
     # A row of the means over the folds.
     if len(result.folds) > 1 and measures:
-        # A run without test and validation parts reports no average, but has
-        # measures of left-out queries on its folds.
+        # A run without test and validation parts reports no average,
+        # but has measures of left-out queries on its folds.
         means = result.reported_average or {
             m: fmean(_fold_measures(fold)[m] for fold in result.folds) for m in measures
         }
@@ -96,9 +96,9 @@ def summary(result: RunResult) -> Block:
 def _feature_names_text(result: RunResult, has_many_folds: bool) -> str:
     """Return the names of the features that the table lists by id, as lines below the table.
 
-    A feature without a name of its own is left out. Return "" if no feature is
-    left. ``has_many_folds`` says that the table has no rows of single folds,
-    and so lists no features.
+    A feature without a name of its own is left out. Return "" if no
+    feature is left. ``has_many_folds`` says that the table has no rows
+    of single folds, and so lists no features.
     """
     names = dict(zip(result.feature_ids.tolist(), result.feature_names, strict=True))
 
@@ -118,9 +118,9 @@ def _feature_names_text(result: RunResult, has_many_folds: bool) -> str:
 def _fold_row(fold: FoldResult, plan: Plan, measures: Sequence[str]) -> list[str]:
     """Return the row of a fold in the table of a run's results.
 
-    The row has the fold's number, the settings and the size of the chosen
-    model, the model's ``measures``, and the ids of its features. ``plan`` is
-    that of the run.
+    The row has the fold's number, the settings and the size of the
+    chosen model, the model's ``measures``, and the ids of its features.
+    ``plan`` is that of the run.
     """
     step = fold.chosen.step
     values = _fold_measures(fold)
@@ -154,10 +154,10 @@ def _average_row(
 ) -> list[str]:
     """Return a row of averages over the folds.
 
-    ``name`` is the first cell of the row, and ``size`` the text of the number
-    of features. ``n_settings`` is the number of columns of settings, whose
-    cells are empty. ``means`` has the averages by measure, and ``ids`` are the
-    features that the row names.
+    ``name`` is the first cell of the row, and ``size`` the text of the
+    number of features. ``n_settings`` is the number of columns of
+    settings, whose cells are empty. ``means`` has the averages by
+    measure, and ``ids`` are the features that the row names.
     """
     return [
         name,
@@ -193,8 +193,8 @@ def _described_measures(result: RunResult) -> tuple[str, tuple[str, ...]]:
     if first.validation:
         return f"validation measures, {rules}", evaluated
 
-    # Measures of left-out queries (or pairs) have names that say so; `plain`
-    # maps the usual names to the values.
+    # Measures of left-out queries (or pairs) have names that say so;
+    # `plain` maps the usual names to the values.
     if first.left_out:
         units = (
             "pairs of training documents"
@@ -215,9 +215,10 @@ def _ids_text(
 ) -> str:
     """Return the first ids of the selected features as text.
 
-    The ids of a group are in brackets after the group's name: "5 BM25 (21 22) 7
-    …". A group is not cut: at most ``max_listed`` ids come before the last one.
-    ``groups`` has the ids by the names of groups; None for no groups.
+    The ids of a group are in brackets after the group's name: "5 BM25
+    (21 22) 7 …". A group is not cut: at most ``max_listed`` ids come
+    before the last one. ``groups`` has the ids by the names of groups;
+    None for no groups.
     """
     parts: list[str] = []
     n_shown = 0

@@ -30,8 +30,8 @@ def as_text(
     rows : sequence of sequences of str
         The texts of the cells of each row.
     left_columns : sequence of int
-        Positions of the columns aligned to the left; the other columns hold
-        numbers.
+        Positions of the columns aligned to the left; the other columns
+        hold numbers.
     """
     table = [tuple(map(one_line, row)) for row in (header, *rows)]
     widths = [max(len(row[column]) for row in table) for column in range(len(header))]
@@ -114,8 +114,8 @@ def as_json(values: Any) -> Block:
         _with_nulls(values), indent=2, ensure_ascii=False, allow_nan=False
     )
 
-    # A text may have characters that control a terminal; JSON can write any
-    # character as an escape.
+    # A text may have characters that control a terminal; JSON can write
+    # any character as an escape.
     lines = (
         without_controls(line, lambda sign: f"\\u{ord(sign):04x}")
         for line in text.split("\n")

@@ -1,9 +1,9 @@
 """The papers and programs that runs use, as entries of BibTeX.
 
-``resources/references.bib`` has the entries of RankStudio. The keywords of an
-entry name what it belongs to, such as ``method:gas`` or ``convention:mslr``.
-Methods and plug-ins of others have their own BibTeX. If they have none, an
-entry is made of their title and citation.
+``resources/references.bib`` has the entries of RankStudio. The keywords
+of an entry name what it belongs to, such as ``method:gas`` or
+``convention:mslr``. Methods and plug-ins of others have their own
+BibTeX. If they have none, an entry is made of their title and citation.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class Reference:
     entry : BibEntry
         Entry of the paper or program.
     uses : tuple of str
-        Uses of the paper or program, such as "method GAS" and
-        "convention LETOR 4.0".
+        Uses of the paper or program, such as "method GAS" and "convention LETOR
+        4.0".
     """
 
     entry: BibEntry
@@ -67,8 +67,8 @@ class Reference:
 def _shipped_entries() -> dict[str, tuple[BibEntry, ...]]:
     """Return the BibTeX entries of ``resources/references.bib``, by keyword.
 
-    A keyword says what an entry is cited for, such as
-    "method:gas"; an entry may have several.
+    A keyword says what an entry is cited for, such as "method:gas"; an
+    entry may have several.
     """
     by_keyword: dict[str, list[BibEntry]] = {}
     text = resource("references.bib").read_text(encoding="utf-8")
@@ -82,8 +82,7 @@ def _shipped_entries() -> dict[str, tuple[BibEntry, ...]]:
 def entries_for(keyword: str) -> tuple[BibEntry, ...]:
     """Return the BibTeX entries of RankStudio for a keyword; () if there are none.
 
-    Keywords are, for example, "method:gas", "convention:mslr" and
-    "tests".
+    Keywords are, for example, "method:gas", "convention:mslr" and "tests".
     """
     return _shipped_entries().get(keyword, ())
 
@@ -115,8 +114,9 @@ def method_entries(method: Method) -> tuple[BibEntry, ...]:
         own_entries = parse_bibtex(description.bibtex)
         if own_entries:
             return own_entries
-    # Without BibTeX, an entry is made of the citation, authors and year, and of
-    # the title that users see. If the citation has another form, it is quoted.
+    # Without BibTeX, an entry is made of the citation, authors and
+    # year, and of the title that users see. If the citation has another
+    # form, it is quoted.
     cited = _CITATION.fullmatch(description.citation)
     if cited is None:
         return (
@@ -139,8 +139,7 @@ def method_entries(method: Method) -> tuple[BibEntry, ...]:
 def _authors(text: str) -> str:
     """Return the names of authors as BibTeX: "Peng et al." as "{Peng} and others".
 
-    Each name is in braces, in which " and " does not separate
-    names.
+    Each name is in braces, in which " and " does not separate names.
     """
     names = re.split(r" and | & |, ", text.replace(" et al.", " and others"))
     return " and ".join(
@@ -151,9 +150,9 @@ def _authors(text: str) -> str:
 def plugin_entries(loaded: LoadedPlugin) -> tuple[BibEntry, ...]:
     """Return the BibTeX entries to be cited for a plug-in.
 
-    For a built-in plug-in, the entry is that of RankStudio.
-    Another one has its own entries, or one that is made of its
-    package, version and summary.
+    For a built-in plug-in, the entry is that of RankStudio. Another one
+    has its own entries, or one that is made of its package, version and
+    summary.
     """
     if loaded.built_in:
         return (program_entry(),)
@@ -182,8 +181,8 @@ def plan_references(plan: Plan) -> tuple[Reference, ...]:
     Returns
     -------
     tuple of Reference
-        RankStudio, methods, dataset, measures, their convention, and the
-        selection rule, each entry once.
+        RankStudio, methods, dataset, measures, their convention, and
+        the selection rule, each entry once.
     """
     # BibTeX and the texts on uses are English in every language of the window.
     with in_english():
@@ -201,8 +200,7 @@ def references_of_runs(runs: Sequence[RunResult]) -> tuple[Reference, ...]:
     Parameters
     ----------
     runs : sequence of RunResult
-        Results of the runs. Their datasets are recognised by the
-        features, too.
+        Results of the runs. Their datasets are recognised by the features, too.
 
     Returns
     -------
@@ -237,8 +235,7 @@ def cited_keys(runs: Iterable[RunResult], test: str) -> tuple[str, ...]:
     runs : iterable of RunResult
         Results of the runs.
     test : str
-        Key of the paired test of the table, such as "t"; ""
-        without tests.
+        Key of the paired test of the table, such as "t"; "" without tests.
     """
     uses = [(program_entry(), _PROGRAM)]
     with in_english():
@@ -265,8 +262,8 @@ def _dataset_of(
 ) -> str | None:
     """Return the key of the public dataset that a plan's data are; None for other data.
 
-    The dataset is recognised by the location of the data, and by
-    names and number of the features, if these are given.
+    The dataset is recognised by the location of the data, and by names
+    and number of the features, if these are given.
     """
     if plan.data == SAMPLE:
         return None
@@ -319,9 +316,9 @@ def _shipped_uses(keyword: str, use: str) -> list[_Use]:
 def _uses_of_package(origin: Origin | None, use: str) -> Iterator[_Use]:
     """Yield the BibTeX entries of the package that has the code of a method or measure.
 
-    `origin` is the origin of the code. Each entry comes with the
-    text `use`, which says what the code is used for. Nothing is
-    yielded for RankStudio's own code, and for Python files.
+    `origin` is the origin of the code. Each entry comes with the text
+    `use`, which says what the code is used for. Nothing is yielded for
+    RankStudio's own code, and for Python files.
     """
     if origin is None or origin.kind not in (OriginKind.PACKAGE, OriginKind.IMPORT):
         return
@@ -343,8 +340,8 @@ def _uses_of_package(origin: Origin | None, use: str) -> Iterator[_Use]:
 def _merged(uses: Iterable[_Use]) -> tuple[Reference, ...]:
     """Return each BibTeX entry once, with all its uses, in the order of first use.
 
-    `uses` has pairs of an entry and a text on its use. The keys become unique:
-    another entry with the same key gets a number after it.
+    `uses` has pairs of an entry and a text on its use. The keys become
+    unique: another entry with the same key gets a number after it.
     """
     uses_by_entry: dict[BibEntry, list[str]] = {}
     for bib_entry, use in uses:

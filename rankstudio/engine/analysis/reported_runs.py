@@ -48,8 +48,7 @@ class ReportedRun:
     number : int
         Number of the run in the study.
     result : RunResult
-        Result whose plan names the data at their current
-        location.
+        Result whose plan names the data at their current location.
     recorded : RecordedData
         Data as recorded in the study.
     data : FoldedDataset or None
@@ -57,8 +56,8 @@ class ReportedRun:
     label : RunLabel
         The user's name, note and tags for the run.
     evidence : tuple of (int, bytes)
-        Evidence in the study for the run's selections and models,
-        each with the number of the fold.
+        Evidence in the study for the run's selections and models, each
+        with the number of the fold.
         :mod:`rankstudio.plugins.evidence` makes the bytes.
     """
 
@@ -108,14 +107,11 @@ class ReportSource:
     settings : ReportSettings
         Texts of the user, and the included sections.
     seal_marks : tuple of SealMark
-        Times at which the test parts of datasets were sealed and
-        shown.
+        Times at which the test parts of datasets were sealed and shown.
     measure : str
-        Measure for comparing runs; "" for the selection
-        criterion.
+        Measure for comparing runs; "" for the selection criterion.
     other_datasets : tuple of str
-        Names of datasets of the study whose runs are left out by
-        default.
+        Names of datasets of the study whose runs are left out by default.
     """
 
     title: str
@@ -194,8 +190,7 @@ class ReportedGroup:
     measure : str
         Measure for comparing the runs.
     position : int
-        Position of the group among the groups on the same
-        dataset, from 1.
+        Position of the group among the groups on the same dataset, from 1.
     n_groups : int
         Number of groups on the same dataset.
     """
@@ -215,8 +210,7 @@ class ReportedGroup:
     def title(self) -> str:
         """Name of the group's dataset for titles.
 
-        The name has part, folds and queries if the dataset has
-        several groups.
+        The name has part, folds and queries if the dataset has several groups.
         """
         return f"{self.data} ({self.group.scope})" if self.n_groups > 1 else self.data
 
@@ -224,8 +218,8 @@ class ReportedGroup:
     def folds_title(self) -> str:
         """Name of the group's dataset for titles of figures of another part than the group's.
 
-        Such a part has other queries, so the name has the folds,
-        but not the number of queries.
+        Such a part has other queries, so the name has the folds, but
+        not the number of queries.
         """
         return (
             f"{self.data} ({self.group.folds_text})" if self.n_groups > 1 else self.data
@@ -284,9 +278,9 @@ def tests_of(
 ) -> list[ComparedRun]:
     """Return a row for each run with its paired test against a reference run.
 
-    `name` is the measure. The p values are corrected for the
-    number of tests. Runs that cannot be compared query by query
-    have the reason instead of a test.
+    `name` is the measure. The p values are corrected for the number of
+    tests. Runs that cannot be compared query by query have the reason
+    instead of a test.
     """
     by_number: dict[int, RunResult] = {run.number: run.result for run in runs}
     against = reference.result
@@ -315,8 +309,8 @@ class DataOpener:
     def __call__(self, plan: Plan, recorded: RecordedData) -> FoldedDataset | None:
         """Open the data of a plan, and return them if they are those that the study records.
 
-        `recorded` has the record. The result is None if the data
-        have changed or cannot be opened.
+        `recorded` has the record. The result is None if the data have
+        changed or cannot be opened.
         """
         key = (
             recorded.checksum,
@@ -346,8 +340,8 @@ class RunChoice:
     Attributes
     ----------
     data : str
-        Name of a dataset, or "all"; "" for the runs of `numbers`
-        or, without them, for the dataset of the latest run.
+        Name of a dataset, or "all"; "" for the runs of `numbers` or,
+        without them, for the dataset of the latest run.
     numbers : tuple of int or None
         Numbers of runs; None for any.
     """
@@ -363,9 +357,9 @@ class RunChoice:
     def of(self, datasets: Mapping[int, str]) -> tuple[int, ...]:
         """Return the numbers of the chosen runs.
 
-        The runs are those with the chosen numbers, or on the
-        chosen dataset. If neither is chosen, the runs are those
-        on the dataset of the latest run.
+        The runs are those with the chosen numbers, or on the chosen
+        dataset. If neither is chosen, the runs are those on the dataset
+        of the latest run.
 
         Parameters
         ----------
@@ -375,8 +369,7 @@ class RunChoice:
         Raises
         ------
         ParameterError
-            If there is no run of a number, or none on the
-            dataset.
+            If there is no run of a number, or none on the dataset.
         """
         for number in self.numbers or ():
             if number not in datasets:
@@ -414,8 +407,7 @@ def read_study(
     """Return the contents of a study's report: its chosen finished, undamaged runs.
 
     Cross-fitted values that an earlier version did not store are
-    computed where the data are available, and the study keeps
-    them.
+    computed where the data are available, and the study keeps them.
 
     Parameters
     ----------
@@ -429,18 +421,16 @@ def read_study(
     includes_hidden : bool
         Whether runs that the user has hidden are included.
     computes_cross_fitted : bool
-        Whether data are opened only for missing cross-fitted
-        values, of any run. Otherwise they are opened for all
-        runs, and the values are computed for runs whose test part
-        is sealed or missing.
+        Whether data are opened only for missing cross-fitted values, of
+        any run. Otherwise they are opened for all runs, and the values
+        are computed for runs whose test part is sealed or missing.
 
     Raises
     ------
     StoreError
         If the study cannot be read.
     ParameterError
-        If the choice names a run or a dataset that the study does
-        not have.
+        If the choice names a run or a dataset that the study does not have.
     """
     # Keys of the runs to show, and the names of their datasets.
     sound_keys = [
@@ -477,8 +467,8 @@ def read_study(
                     fitted_in_study,
                 )
 
-                # Cross-fitted values are measures of validation queries by
-                # models chosen without them.
+                # Cross-fitted values are measures of validation queries
+                # by models chosen without them.
                 documents = opener(plan, recorded) if computes_cross_fitted else data
                 result = fitted_in_study(study, key, result, documents)
             evidence = tuple(study.evidence_of_run(key))

@@ -1,14 +1,15 @@
 """Compiled sums over all pairs of documents of each query, for losses to which every pair contributes.
 
-A pair is (i, j) with y_i > y_j in one query, and d = s_i - s_j the difference
-of its scores.
+A pair is (i, j) with y_i > y_j in one query, and d = s_i - s_j the
+difference of its scores.
 
-(1) A sum that is linear in the partners' values needs only the sums of the
-values of each label, in O(m). (2) The logistic loss of a pair is log(1 +
-exp(-d)), its derivative in d is -1 / (1 + exp(d)), and its second
-    derivative exp(-|d|) / (1 + exp(-|d|))². They do not separate into values of
-    i and of j, so these kernels go through the pairs, in O(m + pairs), but do
-    not list them.
+(1) A sum that is linear in the partners' values needs only the sums of
+the values of each label, in O(m). (2) The logistic loss of a pair is
+log(1 + exp(-d)), its derivative in d is -1 / (1 + exp(d)), and its
+second
+    derivative exp(-|d|) / (1 + exp(-|d|))². They do not separate into
+    values of i and of j, so these kernels go through the pairs, in O(m
+    + pairs), but do not list them.
 
 The exponential of -|d| is at most 1, so that nothing overflows.
 """
@@ -33,8 +34,8 @@ def partner_sums(
 ) -> None:
     """Add up the values of each document's partners, for some queries.
 
-    The partners of a document are the documents of its query
-    with another label.
+    The partners of a document are the documents of its query with
+    another label.
 
     Parameters
     ----------
@@ -49,8 +50,8 @@ def partner_sums(
     first, last : int
         The queries are first … last - 1.
     sums : ndarray of shape (2, m)
-        Row 0 receives the sums over the less relevant partners,
-        row 1 over the more relevant ones.
+        Row 0 receives the sums over the less relevant partners, row 1
+        over the more relevant ones.
     """
     size = n_levels[first:last].max() + 1
     below = np.empty(size)
@@ -65,8 +66,8 @@ def partner_sums(
         for row in range(begin, end):
             below[level[row] + 1] += values[row]
             above[level[row]] += values[row]
-        # Cumulated: below[l] is the total of all labels lower than l, above[l]
-        # that of l and all higher ones.
+        # Cumulated: below[l] is the total of all labels lower than l,
+        # above[l] that of l and all higher ones.
         for number in range(n):
             below[number + 1] += below[number]
             above[n - 1 - number] += above[n - number]
@@ -88,8 +89,8 @@ def logistic(
 ) -> None:
     """Write the logistic loss of all pairs and its gradient, for some queries.
 
-    The loss of a pair of documents of a query with labels y_i >
-    y_j is log(1 + exp(s_j - s_i)).
+    The loss of a pair of documents of a query with labels y_i > y_j is
+    log(1 + exp(s_j - s_i)).
 
     Parameters
     ----------
@@ -104,8 +105,8 @@ def logistic(
     first, last : int
         The queries are first … last - 1.
     losses : ndarray of shape (m,)
-        Receives, for each document i, the sum of the losses of
-        its pairs with less relevant documents j.
+        Receives, for each document i, the sum of the losses of its
+        pairs with less relevant documents j.
     slopes : ndarray of shape (m,)
         Receives the gradient of the summed loss in the scores.
     """
@@ -127,9 +128,9 @@ def logistic(
                 slope += share
                 slopes[partner] += share
             losses[row] = loss
-            # Until now, ``slope`` was that of the documents with
-            # lower labels. Those with higher labels, which come
-            # later, add to this slope.
+            # Until now, ``slope`` was that of the documents with lower
+            # labels. Those with higher labels, which come later, add to
+            # this slope.
             slopes[row] = -slope
 
 
@@ -146,9 +147,9 @@ def logistic_laplacian(
 ) -> None:
     """Write the Hessian of the logistic loss times values, for some queries.
 
-    The loss of a pair of documents of a query with labels y_i >
-    y_j is log(1 + exp(s_j - s_i)), and the derivatives are
-    those in the scores.
+    The loss of a pair of documents of a query with labels y_i > y_j is
+    log(1 + exp(s_j - s_i)), and the derivatives are those in the
+    scores.
 
     Parameters
     ----------
@@ -174,9 +175,9 @@ def logistic_laplacian(
             total = 0.0
             for position in range(begin, begin + int(lower[row])):
                 partner = order[position]
-                # The second derivative of the pair's loss in the difference of
-                # the scores is the same for both signs; this one cannot
-                # overflow.
+                # The second derivative of the pair's loss in the
+                # difference of the scores is the same for both signs;
+                # this one cannot overflow.
                 shrunk = np.exp(-abs(scores[row] - scores[partner]))
                 bend = shrunk / ((1.0 + shrunk) * (1.0 + shrunk))
                 product = bend * (values[row] - values[partner])

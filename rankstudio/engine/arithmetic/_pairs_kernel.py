@@ -2,18 +2,19 @@
 
 A pair is (i, j) with y_i > y_j in one query. Of document k,
 
-(1) V_k = {j : y_j < y_k, s_k - s_j < margin} and W_k = {j : y_j > y_k, s_j -
-s_k < margin} violate with it (2) |V_k|, |W_k| and the sums of s_j over each are
-what the squared hinge needs (3) |W_k| - |V_k| is the subgradient of the hinge,
-whose margin is 1 (4) d_k v_k - Σ_{j in V_k ∪ W_k} v_j is the Laplacian of the
-violated pairs, times v.
+(1) V_k = {j : y_j < y_k, s_k - s_j < margin} and W_k = {j : y_j > y_k,
+s_j - s_k < margin} violate with it (2) |V_k|, |W_k| and the sums of s_j
+over each are what the squared hinge needs (3) |W_k| - |V_k| is the
+subgradient of the hinge, whose margin is 1 (4) d_k v_k - Σ_{j in V_k ∪
+W_k} v_j is the Laplacian of the violated pairs, times v.
 
-The docstrings of the kernels refer to these equations. With the documents of a
-query sorted by score, the documents that violate with document k are a suffix
-(less relevant ones) or a prefix (more relevant ones) of the sorted documents,
-and both grow along the sweep. It remains to find how much of what was added has
-a lower label: running sums answer that for few labels L, in O(m L), and a
-Fenwick tree for many, in O(m log L).
+The docstrings of the kernels refer to these equations. With the
+documents of a query sorted by score, the documents that violate with
+document k are a suffix (less relevant ones) or a prefix (more relevant
+ones) of the sorted documents, and both grow along the sweep. It remains
+to find how much of what was added has a lower label: running sums
+answer that for few labels L, in O(m L), and a Fenwick tree for many, in
+O(m log L).
 """
 
 from __future__ import annotations
@@ -35,15 +36,15 @@ _FEW = 8  # labels up to which running sums are faster than a tree
 def _add(sums: Floats, n_levels: int, level: int, value: float) -> None:
     """Add a value at a level, the number of a label from 0, to ``sums`` in place.
 
-    Later, sums of the values at lower levels are needed. For
-    few levels, ``sums[i]`` is the sum of all values below level
-    i; for many, ``sums`` is a Fenwick tree, whose node i has a
-    part of the sum, so that adding and reading take O(log n).
-    ``n_levels`` is the number of labels.
+    Later, sums of the values at lower levels are needed. For few
+    levels, ``sums[i]`` is the sum of all values below level i; for
+    many, ``sums`` is a Fenwick tree, whose node i has a part of the
+    sum, so that adding and reading take O(log n). ``n_levels`` is the
+    number of labels.
     """
     if n_levels <= _FEW:
-        # Levels come in any order: adding 0 costs less than a loop whose length
-        # cannot be predicted.
+        # Levels come in any order: adding 0 costs less than a loop
+        # whose length cannot be predicted.
         for above in range(1, n_levels):
             sums[above] += value if above > level else 0.0
     else:
@@ -58,9 +59,8 @@ def _add(sums: Floats, n_levels: int, level: int, value: float) -> None:
 def _below(sums: Floats, n_levels: int, level: int) -> float:
     """Return the sum of the values that were added at lower levels than ``level``.
 
-    For each level, ``sums`` has the sum below it for few
-    levels, and is a Fenwick tree for many. ``n_levels`` is the
-    number of labels.
+    For each level, ``sums`` has the sum below it for few levels, and is
+    a Fenwick tree for many. ``n_levels`` is the number of labels.
     """
     if n_levels <= _FEW:
         return float(sums[level])
@@ -77,10 +77,9 @@ def _below(sums: Floats, n_levels: int, level: int) -> float:
 def _add_both(sums: Floats, n_levels: int, level: int, score: float) -> None:
     """Add one document and its score at a level, the number of a label from 0, to ``sums`` in place.
 
-    Column 0 of ``sums`` has numbers of documents, column 1 sums
-    of scores: for few levels those below level i in row i, for
-    many the nodes of a Fenwick tree. ``n_levels`` is the number
-    of labels.
+    Column 0 of ``sums`` has numbers of documents, column 1 sums of
+    scores: for few levels those below level i in row i, for many the
+    nodes of a Fenwick tree. ``n_levels`` is the number of labels.
     """
     if n_levels <= _FEW:
         for above in range(1, n_levels):
@@ -99,9 +98,8 @@ def _add_both(sums: Floats, n_levels: int, level: int, score: float) -> None:
 def _both_below(sums: Floats, n_levels: int, level: int) -> tuple[float, float]:
     """Return (number, sum of scores) of the documents added at levels below ``level``.
 
-    For each level, ``sums`` has both numbers for few levels,
-    and is a Fenwick tree for many. ``n_levels`` is the number
-    of labels.
+    For each level, ``sums`` has both numbers for few levels, and is a
+    Fenwick tree for many. ``n_levels`` is the number of labels.
     """
     if n_levels <= _FEW:
         return sums[level, 0], sums[level, 1]
@@ -119,14 +117,14 @@ def _both_below(sums: Floats, n_levels: int, level: int) -> tuple[float, float]:
 def sort_nearly_sorted(values: Floats, order: Ints) -> None:
     """Sort the documents in ``order`` by ascending value, in place.
 
-    ``values`` has the value of each of these documents, in the
-    same order, and is sorted, too. Shell's passes, with gaps of
-    …, 40, 13, 4, 1: NumPy's sort would take 4 s to compile.
+    ``values`` has the value of each of these documents, in the same
+    order, and is sorted, too. Shell's passes, with gaps of …, 40, 13,
+    4, 1: NumPy's sort would take 4 s to compile.
     """
     size = order.shape[0]
     gap = 1
-    # The first gap, at least a ninth of the size (Knuth's rule); short queries
-    # are sorted by one pass of insertion.
+    # The first gap, at least a ninth of the size (Knuth's rule); short
+    # queries are sorted by one pass of insertion.
     while size > _SHORT and 9 * gap < size:
         gap = 3 * gap + 1
     while gap > 0:
@@ -148,8 +146,8 @@ def sort_nearly_sorted(values: Floats, order: Ints) -> None:
 def _sort(scores: Floats, order: Ints, begin: int, end: int, values: Floats) -> None:
     """Sort the documents ``order[begin:end]`` of a query by ascending score, in place.
 
-    The caller has sorted a long query already, which is then
-    left as it is. ``values`` receives the sorted scores.
+    The caller has sorted a long query already, which is then left as it
+    is. ``values`` receives the sorted scores.
     """
     for k in range(begin, end):
         values[k - begin] = scores[order[k]]
@@ -179,8 +177,8 @@ def arrange(
 ) -> None:
     """Sort the documents of some queries by score, and find violated pairs.
 
-    A pair is violated if its scores differ by less than the
-    margin, or in the wrong direction.
+    A pair is violated if its scores differ by less than the margin, or
+    in the wrong direction.
 
     Parameters
     ----------
@@ -189,19 +187,17 @@ def arrange(
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     margin : float
-        Least difference of the scores of a pair that is not
-        violated.
+        Least difference of the scores of a pair that is not violated.
     first, last : int
         The queries are first … last - 1.
     order : ndarray of shape (m,)
         Receives the documents of each query by ascending score.
     start, stop : ndarray of shape (m,)
-        For the document at sorted position k, the positions
-        from ``start[k]`` on have the documents j with s_k - s_j
-        < margin, and those before ``stop[k]`` have the
-        documents j with s_j - s_k < margin. Both come from the
-        same rounded difference, so a pair is in both or in
-        none.
+        For the document at sorted position k, the positions from
+        ``start[k]`` on have the documents j with s_k - s_j < margin,
+        and those before ``stop[k]`` have the documents j with s_j - s_k
+        < margin. Both come from the same rounded difference, so a pair
+        is in both or in none.
     """
     values = np.empty(longest(ptr, first, last))
     for q in range(first, last):
@@ -238,9 +234,9 @@ def violations(
 ) -> None:
     """Count each document's violated pairs and add up its partners' scores.
 
-    A pair is two documents of a query with different labels; it
-    is violated if their scores differ by less than a margin, or
-    in the wrong direction.
+    A pair is two documents of a query with different labels; it is
+    violated if their scores differ by less than a margin, or in the
+    wrong direction.
 
     Parameters
     ----------
@@ -255,17 +251,15 @@ def violations(
     order : ndarray of shape (m,)
         Documents of each query by ascending score.
     start, stop : ndarray of shape (m,)
-        The document at position k of ``order`` violates the
-        margin with the less relevant documents from position
-        ``start[k]`` on, and with the more relevant documents
-        before position ``stop[k]``.
+        The document at position k of ``order`` violates the margin with
+        the less relevant documents from position ``start[k]`` on, and
+        with the more relevant documents before position ``stop[k]``.
     first, last : int
         The queries are first … last - 1.
     counts, sums : ndarray of shape (2, m)
-        Receive the number of violated pairs of each document,
-        and the sum of the partners' scores in these pairs: row
-        0 for less relevant partners, row 1 for more relevant
-        ones.
+        Receive the number of violated pairs of each document, and the
+        sum of the partners' scores in these pairs: row 0 for less
+        relevant partners, row 1 for more relevant ones.
     """
     # Numbers of documents and sums of scores, by level, of those passed so far.
     tree = np.empty((n_levels[first:last].max() + 1, 2))
@@ -283,8 +277,8 @@ def violations(
                 _add_both(tree, n, level[row], scores[row])
             row = order[k]
             counts[0, row], sums[0, row] = _both_below(tree, n, level[row])
-        # From the lowest score up: more relevant partners. Levels are counted
-        # from above.
+        # From the lowest score up: more relevant partners. Levels are
+        # counted from above.
         tree[: n + 1] = 0.0
         position = begin
         for k in range(begin, end):
@@ -310,8 +304,8 @@ def hinge(
 ) -> float:
     """Return the number of violated pairs of some queries; write the slopes.
 
-    A pair of documents of a query with labels y_i > y_j is
-    violated if s_i - s_j < 1.
+    A pair of documents of a query with labels y_i > y_j is violated if
+    s_i - s_j < 1.
 
     Parameters
     ----------
@@ -330,21 +324,20 @@ def hinge(
     order : ndarray of shape (m,)
         Receives the documents of each query by ascending score.
     slopes : ndarray of shape (m,)
-        Receives, for each document, the number of violated
-        pairs with more relevant documents minus the number with
-        less relevant documents: the subgradient of the hinge in
-        the scores.
+        Receives, for each document, the number of violated pairs with
+        more relevant documents minus the number with less relevant
+        documents: the subgradient of the hinge in the scores.
 
     Notes
     -----
-    One pass up the sorted scores: ``position`` goes ahead of k, to the first
-    document that is not within the margin above k. When it reaches a document,
-    ``behind`` has the documents that are a margin or more below it: the
-    document violates with all lower labels except theirs. After that,
-    ``inside`` has all documents within the margin above k or below it: k is
-    violated by those with higher labels. Both compare the same rounded
-    difference of a pair with the margin, so that a pair counts for both
-    documents or for none.
+    One pass up the sorted scores: ``position`` goes ahead of k, to the
+    first document that is not within the margin above k. When it
+    reaches a document, ``behind`` has the documents that are a margin
+    or more below it: the document violates with all lower labels except
+    theirs. After that, ``inside`` has all documents within the margin
+    above k or below it: k is violated by those with higher labels. Both
+    compare the same rounded difference of a pair with the margin, so
+    that a pair counts for both documents or for none.
     """
     values = np.empty(longest(ptr, first, last))
     tree_size = n_levels[first:last].max() + 1
@@ -391,11 +384,11 @@ def laplacian(
 ) -> None:
     """Write the Laplacian of the violated pairs times ``values``, for some queries.
 
-    The product is each document's number of violated pairs
-    times its value, minus the sum of the values of its partners
-    in these pairs. A pair is two documents of a query with
-    different labels; it is violated if the scores differ by
-    less than a margin, or in the wrong direction.
+    The product is each document's number of violated pairs times its
+    value, minus the sum of the values of its partners in these pairs. A
+    pair is two documents of a query with different labels; it is
+    violated if the scores differ by less than a margin, or in the wrong
+    direction.
 
     Parameters
     ----------
@@ -412,10 +405,9 @@ def laplacian(
     order : ndarray of shape (m,)
         Documents of each query by ascending score.
     start, stop : ndarray of shape (m,)
-        The document at position k of ``order`` violates the
-        margin with the less relevant documents from position
-        ``start[k]`` on, and with the more relevant documents
-        before position ``stop[k]``.
+        The document at position k of ``order`` violates the margin with
+        the less relevant documents from position ``start[k]`` on, and
+        with the more relevant documents before position ``stop[k]``.
     first, last : int
         The queries are first … last - 1.
     out : ndarray of shape (m,)
@@ -437,8 +429,8 @@ def laplacian(
                 _add(tree, n, level[row], values[row])
             row = order[k]
             out[row] = degrees[row] * values[row] - _below(tree, n, level[row])
-        # From the lowest score up: more relevant partners. Levels are counted
-        # from above.
+        # From the lowest score up: more relevant partners. Levels are
+        # counted from above.
         tree[: n + 1] = 0.0
         position = begin
         for k in range(begin, end):
@@ -460,8 +452,8 @@ def _find(y: float, labels: Floats, n_labels: int) -> int:
     ``labels`` ascend.
     """
     rank = 0
-    # Compare with all labels: a loop whose length can be predicted is faster
-    # than one that stops early.
+    # Compare with all labels: a loop whose length can be predicted is
+    # faster than one that stops early.
     for k in range(n_labels):
         rank += labels[k] < y
     return rank
@@ -471,9 +463,9 @@ def _find(y: float, labels: Floats, n_labels: int) -> int:
 def _few_labels(y: Floats, begin: int, end: int, labels: Floats) -> int:
     """Write the distinct labels of the rows begin … end - 1 to ``labels``, ascending.
 
-    Return the number of these labels. If there are more labels
-    than the limit `_FEW_LABELS`, write no more than this limit,
-    and return the limit plus 1.
+    Return the number of these labels. If there are more labels than the
+    limit `_FEW_LABELS`, write no more than this limit, and return the
+    limit plus 1.
     """
     number = 0
     for row in range(begin, end):
@@ -504,13 +496,12 @@ def rank_labels(
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     level : ndarray of shape (m,)
-        Receives the rank of a document's label in its query,
-        from 0.
+        Receives the rank of a document's label in its query, from 0.
     n_levels : ndarray of shape (Q,)
         Receives the number of labels of a query.
     lower, higher : ndarray of shape (m,)
-        Receive the numbers of documents of the query with a
-        lower and a higher label.
+        Receive the numbers of documents of the query with a lower and a
+        higher label.
 
     Notes
     -----
@@ -535,8 +526,8 @@ def rank_labels(
                     number += 1
                 level[begin + order[k]] = number - 1
         n_levels[q] = number
-        # A histogram of the levels, shifted by one and cumulated: the number of
-        # documents below each level.
+        # A histogram of the levels, shifted by one and cumulated: the
+        # number of documents below each level.
         n_below = np.zeros(number + 1)
         for row in range(begin, end):
             n_below[level[row] + 1] += 1.0

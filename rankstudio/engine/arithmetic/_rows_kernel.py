@@ -1,9 +1,9 @@
 """Compiled products with features, relative to the first document of each query; centring, and scores.
 
-Only the differences between the documents of a query matter. The first row of
-the query is subtracted from the others as they are read, which rounds like a
-centred copy of the features, and needs neither the copy's memory nor the time
-to write it.
+Only the differences between the documents of a query matter. The first
+row of the query is subtracted from the others as they are read, which
+rounds like a centred copy of the features, and needs neither the copy's
+memory nor the time to write it.
 """
 
 from __future__ import annotations
@@ -31,8 +31,7 @@ def multiply(
     first, last : int
         The queries are first … last - 1.
     out : ndarray of shape (m,)
-        Receives (x_i - x_f)'w for the documents i of these
-        queries.
+        Receives (x_i - x_f)'w for the documents i of these queries.
     """
     for q in range(first, last):
         begin = ptr[q]
@@ -92,8 +91,7 @@ def weigh(
 def average(X: Floats, ptr: Ints, first: int, last: int, out: Floats) -> None:
     """Compute the mean row of each of some queries.
 
-    The mean is that of differences from the first row, which
-    rounds less.
+    The mean is that of differences from the first row, which rounds less.
 
     Parameters
     ----------
@@ -122,8 +120,7 @@ def average(X: Floats, ptr: Ints, first: int, last: int, out: Floats) -> None:
 def dot(a: Floats, b: Floats) -> float:
     """Return the inner product a'b of two vectors, computed on this thread.
 
-    BLAS would wake threads of its own for each of many short
-    products.
+    BLAS would wake threads of its own for each of many short products.
     """
     total = 0.0
     for i in range(a.size):
@@ -135,8 +132,8 @@ def dot(a: Floats, b: Floats) -> float:
 def accumulate(columns: Floats, coefs: Floats, out: Floats) -> None:
     """Add the product ``coefs @ columns`` to ``out``, feature by feature.
 
-    The compiler may not reorder sums here, so that equal
-    documents get equal scores.
+    The compiler may not reorder sums here, so that equal documents get
+    equal scores.
 
     Parameters
     ----------
@@ -159,10 +156,9 @@ def accumulate(columns: Floats, coefs: Floats, out: Floats) -> None:
 def centre_rows(values: Floats, ptr: Ints, out: Floats, mean: Floats) -> None:
     """Centre ``values`` (m, n) inside queries, and write the result to ``out`` (m, n).
 
-    The mean of a column in a query is subtracted from the
-    column. Query q has the rows ``ptr[q]:ptr[q + 1]``. ``mean``
-    (n,) is scratch space: code that creates an array takes long
-    to compile.
+    The mean of a column in a query is subtracted from the column. Query
+    q has the rows ``ptr[q]:ptr[q + 1]``. ``mean`` (n,) is scratch
+    space: code that creates an array takes long to compile.
     """
     n = values.shape[1]
     for q in range(ptr.shape[0] - 1):
@@ -172,8 +168,8 @@ def centre_rows(values: Floats, ptr: Ints, out: Floats, mean: Floats) -> None:
             mean[j] = 0.0
         for i in range(first, last):
             for j in range(n):
-                # Relative to the query's first row, so that a constant feature
-                # becomes exactly 0.
+                # Relative to the query's first row, so that a constant
+                # feature becomes exactly 0.
                 out[i, j] = values[i, j] - values[first, j]
                 mean[j] += out[i, j]
         for j in range(n):
@@ -187,8 +183,8 @@ def centre_rows(values: Floats, ptr: Ints, out: Floats, mean: Floats) -> None:
 def squared_distances(A: Floats, B: Floats, first: int, last: int, out: Floats) -> None:
     """Fill rows first … last - 1 of ``out`` (a, b) with ||A_i - B_j||².
 
-    A value depends on its two documents alone, and is the same
-    to the last bit if they are exchanged.
+    A value depends on its two documents alone, and is the same to the
+    last bit if they are exchanged.
 
     Parameters
     ----------
@@ -214,8 +210,8 @@ def squared_distances(A: Floats, B: Floats, first: int, last: int, out: Floats) 
 def inner_products(A: Floats, B: Floats, first: int, last: int, out: Floats) -> None:
     """Fill rows first … last - 1 of ``out`` (a, b) with the inner products A_i'B_j.
 
-    A value depends on its two documents alone, and is the same
-    to the last bit if they are exchanged.
+    A value depends on its two documents alone, and is the same to the
+    last bit if they are exchanged.
 
     Parameters
     ----------

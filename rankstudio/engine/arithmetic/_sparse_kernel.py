@@ -12,16 +12,15 @@ def shift_columns(
 ) -> None:
     """Shift columns of a sparse matrix so that those constant inside a query become 0.
 
-    Where all documents of a query have an entry in a column,
-    the first document's entry is subtracted from all these
-    entries. The shift does not change the column centred inside
-    queries.
+    Where all documents of a query have an entry in a column, the first
+    document's entry is subtracted from all these entries. The shift
+    does not change the column centred inside queries.
 
     Parameters
     ----------
     values, rows : ndarray of shape (entries,)
-        The entries column by column, which change in place, and
-        their rows, which ascend in each column.
+        The entries column by column, which change in place, and their
+        rows, which ascend in each column.
     starts : ndarray of shape (n + 1,)
         Column j has the entries ``starts[j]:starts[j + 1]``.
     query : ndarray of shape (m,)
@@ -54,8 +53,8 @@ def centred_squares(
     Parameters
     ----------
     values, rows : ndarray of shape (entries,)
-        The entries of a sparse matrix column by column, and
-        their rows, which ascend in each column.
+        The entries of a sparse matrix column by column, and their rows,
+        which ascend in each column.
     starts : ndarray of shape (n + 1,)
         Column j has the entries ``starts[j]:starts[j + 1]``.
     query : ndarray of shape (m,)
@@ -77,8 +76,8 @@ def centred_squares(
                 mean += values[last]
                 last += 1
             mean /= size
-            # A document without an entry has the value 0, which is -mean after
-            # centring.
+            # A document without an entry has the value 0, which is
+            # -mean after centring.
             square = (size - (last - first)) * mean * mean
             for p in range(first, last):
                 square += (values[p] - mean) ** 2
@@ -100,9 +99,8 @@ def add_products(
 ) -> None:
     """Add X^'X^ v of some queries to ``out``, for a sparse matrix X.
 
-    X^ is X (m, n), centred inside queries. The scores Xv of a
-    query are centred before X' is applied: X itself is never
-    centred.
+    X^ is X (m, n), centred inside queries. The scores Xv of a query are
+    centred before X' is applied: X itself is never centred.
 
     Parameters
     ----------

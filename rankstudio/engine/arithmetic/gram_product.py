@@ -20,8 +20,7 @@ _PARTS = 8
 class GramProduct(Protocol):
     """Interface of products X^'X^ v for solvers, which then need no Gram matrix.
 
-    X^ are the features of the training data, centred in each
-    query.
+    X^ are the features of the training data, centred in each query.
 
     Attributes
     ----------
@@ -61,9 +60,9 @@ def gram_product(
 ) -> GramProduct:
     """Return an object that multiplies vectors with X^'X^, for the features X of training data.
 
-    X^ is X centred in each query. For sparse data, the threads
-    of ``executor`` are used, with identical results.
-    ``workers`` is their number.
+    X^ is X centred in each query. For sparse data, the threads of
+    ``executor`` are used, with identical results. ``workers`` is their
+    number.
     """
     return (
         SparseGramProduct(data, executor, workers)
@@ -75,8 +74,7 @@ def gram_product(
 class SparseGramProduct:
     """Products of vectors with X^'X^, where X^ are sparse features, centred in each query.
 
-    A product takes O(entries + n). The result does not depend
-    on the threads.
+    A product takes O(entries + n). The result does not depend on the threads.
 
     Parameters
     ----------
@@ -93,19 +91,19 @@ class SparseGramProduct:
     ) -> None:
         """Prepare the products: cut the queries into parts, each with about as many documents.
 
-        ``workers`` is the number of threads of ``executor``;
-        without an executor, this thread computes all parts.
+        ``workers`` is the number of threads of ``executor``; without an
+        executor, this thread computes all parts.
         """
-        # The features, shifted so that those constant in a query are 0 there,
-        # and the squared lengths of the centred columns.
+        # The features, shifted so that those constant in a query are 0
+        # there, and the squared lengths of the centred columns.
         self._rows = data.shifted.tocsr()
         self._ptr = data.ptr
         self._executor = executor
         self._workers = workers
         self.squares = data.squares
         m = data.y.size
-        # Equidistant documents, each moved to the first one of the next query.
-        # A long query may contain several; unique leaves one.
+        # Equidistant documents, each moved to the first one of the next
+        # query. A long query may contain several; unique leaves one.
         cuts = np.unique(
             np.searchsorted(data.ptr, np.linspace(0, m, _PARTS + 1))
         ).tolist()
@@ -124,8 +122,7 @@ class SparseGramProduct:
         def work(part: int) -> None:
             """Compute the product X^'X^ v of the queries of a part, in a row for this part.
 
-            Uses the vector, the features and ``ptr`` of the
-            enclosing method.
+            Uses the vector, the features and ``ptr`` of the enclosing method.
             """
             out = self._parts[part]
             first, last = self._ranges[part]
@@ -142,8 +139,8 @@ class SparseGramProduct:
                 out,
             )
 
-        # Threads compute the parts. These are always the same, so that their
-        # sum does not depend on the number of threads.
+        # Threads compute the parts. These are always the same, so that
+        # their sum does not depend on the number of threads.
         share(self._executor, self._workers, work, range(len(self._ranges)))
         product: Floats = self._parts.sum(axis=0)
         return product

@@ -34,10 +34,10 @@ class Kernel:
     Attributes
     ----------
     function : str or callable
-        "rbf" is exp(-γ||x - x'||²), "poly" (γ x'x' + c)^d,
-        "linear" x'x'; a sum of products such as "linear + 0.5 *
-        rbf" combines them. A callable takes documents (a, n)
-        and (b, n) and returns the values (a, b).
+        "rbf" is exp(-γ||x - x'||²), "poly" (γ x'x' + c)^d, "linear"
+        x'x'; a sum of products such as "linear + 0.5 * rbf" combines
+        them. A callable takes documents (a, n) and (b, n) and returns
+        the values (a, b).
     gamma, coef0 : float
         γ and c, for all kernels in a sum.
     degree : int
@@ -53,8 +53,8 @@ class Kernel:
     def by_distance(self) -> bool:
         """Whether the kernel is a function of the squared distance of documents.
 
-        Otherwise the kernel is a function of the inner product
-        of the documents.
+        Otherwise the kernel is a function of the inner product of the
+        documents.
         """
         return self.function == "rbf"
 
@@ -63,8 +63,8 @@ class Kernel:
         """Products of weights and named kernels that the sum of kernels consists of.
 
         The tuple is empty for a single kernel or a callable.
-        ParameterError is raised for a text that is no sum of
-        products of kernels.
+        ParameterError is raised for a text that is no sum of products
+        of kernels.
         """
         if callable(self.function) or not is_sum(self.function):
             return ()
@@ -109,8 +109,8 @@ class Kernel:
     def _sum_matrix(self, A: Floats, B: Floats) -> Floats:
         """Return the values, of shape (a, b), of a sum of products of kernels.
 
-        A has shape (a, n), B shape (b, n). Some rows are
-        computed at a time, to save memory.
+        A has shape (a, n), B shape (b, n). Some rows are computed at a
+        time, to save memory.
         """
         out = np.empty((A.shape[0], B.shape[0]))
         # As many rows of A at a time as have about VALUES kernel values.
@@ -126,9 +126,9 @@ class Kernel:
     def pairwise(self, A: Floats, B: Floats) -> Floats:
         """Return the squared distances or inner products of documents, shape (a, b).
 
-        A (a, n) and B (b, n) have one document per row. Which
-        of the two is returned depends on the kernel, whose
-        values follow from the result.
+        A (a, n) and B (b, n) have one document per row. Which of the
+        two is returned depends on the kernel, whose values follow from
+        the result.
         """
         from rankstudio.engine.arithmetic import _rows_kernel as kernels  # noqa: PLC0415 - numba
 
@@ -155,12 +155,12 @@ class Kernel:
     def values(self, pairwise: Floats) -> Floats:
         """Return the kernel's values from the squared distances or inner products of documents, shape (a, b).
 
-        The array ``pairwise`` is overwritten with the values,
-        some rows at a time, to save memory.
+        The array ``pairwise`` is overwritten with the values, some rows
+        at a time, to save memory.
         """
-        # An inner product p itself for the linear kernel; exp(-γ d) of a
-        # distance d; (γ p + c)^degree of an inner product p. Values that are
-        # not finite are an error.
+        # An inner product p itself for the linear kernel; exp(-γ d) of
+        # a distance d; (γ p + c)^degree of an inner product p. Values
+        # that are not finite are an error.
         if self.function == "linear":
             return _finite(pairwise)
         step = max(1, VALUES // max(1, pairwise.shape[-1]))
@@ -178,10 +178,9 @@ class Kernel:
     def derivative(self, pairwise: Floats) -> Floats:
         """Return the derivative of the kernel in the squared distance or inner product.
 
-        ``pairwise``, of shape (a, b), has the squared distances
-        or inner products of pairs of documents. The result has
-        the same shape. The kernel must not be a sum or a
-        callable.
+        ``pairwise``, of shape (a, b), has the squared distances or
+        inner products of pairs of documents. The result has the same
+        shape. The kernel must not be a sum or a callable.
         """
         # 1 for the linear kernel; -γ exp(-γ d) for a distance d; γ degree (γ p
         # + c)^(degree - 1) for an inner product p.
@@ -205,8 +204,8 @@ class Kernel:
         Returns
         -------
         inner, distance : ndarray of shape (m, r)
-            Derivatives i and s of k(x, v) in x'v and in ||x -
-            v||². Its gradient in x is i v + 2s (x - v).
+            Derivatives i and s of k(x, v) in x'v and in ||x - v||². Its
+            gradient in x is i v + 2s (x - v).
         """
         parts = self.parts
         # The inner products and the squared distances, and the values of the kernels.
@@ -214,8 +213,8 @@ class Kernel:
         matrices = {
             name: part.values(pairwise[name].copy()) for name, part in parts.items()
         }
-        # The chain rule: the derivative of the sum in a kernel, times the
-        # derivative of this kernel.
+        # The chain rule: the derivative of the sum in a kernel, times
+        # the derivative of this kernel.
         outer = sum_derivatives(self.products, matrices)
         inner = np.zeros((X.shape[0], vectors.shape[0]))
         distance = np.zeros_like(inner)
@@ -242,8 +241,8 @@ class Kernel:
         Returns
         -------
         ndarray of shape (K, m)
-            Scores of the m documents with each of the K
-            expansions. Equal documents have equal scores.
+            Scores of the m documents with each of the K expansions.
+            Equal documents have equal scores.
 
         Notes
         -----
@@ -271,14 +270,13 @@ class Kernel:
         vectors : ndarray of shape (r, n)
             Documents v_i.
         coef : ndarray of shape (r,)
-            Coefficients b_i: the score of x is the sum of b_i
-            k(x, v_i).
+            Coefficients b_i: the score of x is the sum of b_i k(x, v_i).
 
         Returns
         -------
         ndarray of shape (n,)
-            Importance of each feature: |w| for the linear
-            kernel with weights w; zeros for a callable.
+            Importance of each feature: |w| for the linear kernel with
+            weights w; zeros for a callable.
 
         Notes
         -----
@@ -289,8 +287,8 @@ class Kernel:
         step = -(-len(vectors) // _SLOPES)  # rounded up
         sample = vectors[::step]
         if self.products:
-            # The gradient of b k(x, v) in x is b (i v + 2s (x - v)), with the
-            # derivatives i and s in x'v and in ||x - v||².
+            # The gradient of b k(x, v) in x is b (i v + 2s (x - v)),
+            # with the derivatives i and s in x'v and in ||x - v||².
             inner, distance = self.sum_slopes(sample, vectors)
             weights = 2.0 * distance * coef
             slopes = weights.sum(axis=1)[:, None] * sample

@@ -1,7 +1,8 @@
 """Sums and products of kernels, Σ_t w_t Π_j k_tj: their values and derivatives.
 
-Sums, products and positive multiples of positive semidefinite functions are
-positive semidefinite (Shawe-Taylor and Cristianini 2004, Proposition 3.22).
+Sums, products and positive multiples of positive semidefinite functions
+are positive semidefinite (Shawe-Taylor and Cristianini 2004,
+Proposition 3.22).
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ def sum_values(products: Sequence[Product], parts: Mapping[str, Floats]) -> Floa
     Returns
     -------
     ndarray
-        Σ_t w_t Π_j K_tj, for the weight w_t and the kernels
-        K_tj of product t, of the same shape. Values out of the
-        floating-point range are infinite or NaN.
+        Σ_t w_t Π_j K_tj, for the weight w_t and the kernels K_tj of
+        product t, of the same shape. Values out of the floating-point
+        range are infinite or NaN.
     """
     total = np.zeros_like(next(iter(parts.values())))
     with np.errstate(over="ignore", invalid="ignore"):
@@ -53,10 +54,10 @@ def sum_derivatives(
     Returns
     -------
     dict of str to ndarray
-        The derivative in each kernel, by its name. By the
-        product rule, it is a sum over all occurrences of the
-        kernel as a factor. An occurrence adds the product's
-        weight times the other factors of this product.
+        The derivative in each kernel, by its name. By the product rule,
+        it is a sum over all occurrences of the kernel as a factor. An
+        occurrence adds the product's weight times the other factors of
+        this product.
     """
     derivatives = {name: np.zeros_like(part) for name, part in parts.items()}
     # Values that overflow become infinite.
@@ -75,8 +76,8 @@ def _times(
 ) -> Floats | float:
     """Return a weight times the values of named kernels, element by element.
 
-    ``parts`` has the values of each kernel by name. Without
-    names, return the weight.
+    ``parts`` has the values of each kernel by name. Without names,
+    return the weight.
     """
     if not names:
         return weight

@@ -33,8 +33,7 @@ class Queries:
     Attributes
     ----------
     blocks : list of (int, int, int)
-        Number, first query and query after the last of each
-        block.
+        Number, first query and query after the last of each block.
     """
 
     def __init__(
@@ -42,18 +41,17 @@ class Queries:
     ) -> None:
         """Cut the queries into blocks of about `_BLOCK` documents.
 
-        ``ptr`` (Q + 1,) has the first row of each query, then
-        the number of rows. A block is (its number, first query,
-        query behind the last). ``workers`` is the number of
-        threads of ``executor``; without an executor, this
-        thread does all work.
+        ``ptr`` (Q + 1,) has the first row of each query, then the
+        number of rows. A block is (its number, first query, query
+        behind the last). ``workers`` is the number of threads of
+        ``executor``; without an executor, this thread does all work.
         """
         self.ptr = unwritable(ptr)
         self._executor = executor
         self._workers = workers
         m = int(ptr[-1])
-        # Equidistant documents, each moved to the next query. A long query may
-        # contain several; unique leaves one.
+        # Equidistant documents, each moved to the next query. A long
+        # query may contain several; unique leaves one.
         cuts = np.unique(
             np.searchsorted(ptr, np.linspace(0, m, m // _BLOCK + 2))
         ).tolist()
@@ -66,10 +64,9 @@ class Queries:
     ) -> None:
         """Call ``work(number, first query, query after the last)`` for each block, on all threads.
 
-        A block is consecutive queries. Blocks, and therefore
-        sums over blocks, do not depend on the number of
-        threads. ``heavy`` work uses threads even for few
-        documents.
+        A block is consecutive queries. Blocks, and therefore sums over
+        blocks, do not depend on the number of threads. ``heavy`` work
+        uses threads even for few documents.
         """
         uses_threads = heavy or worthwhile(_DOCUMENT * float(self.ptr[-1]))
         executor = self._executor if uses_threads else None
@@ -79,10 +76,9 @@ class Queries:
 class Linear:
     """Scores that are linear in the features, s_i = (x_i - x_f)'w with f the first document of i's query.
 
-    Within each query, these scores have the same differences as
-    Xw. Sums of them round like those for a copy of X that is
-    centred within each query, for any offset of the features of
-    a query.
+    Within each query, these scores have the same differences as Xw.
+    Sums of them round like those for a copy of X that is centred within
+    each query, for any offset of the features of a query.
 
     Parameters
     ----------
@@ -100,8 +96,8 @@ class Linear:
     def scores(self, w: Floats) -> Floats:
         """Return the scores of the documents with weights (n,), shape (m,).
 
-        ``w`` are the weights. A score is relative to the score
-        of the first document of the query. O(mn).
+        ``w`` are the weights. A score is relative to the score of the
+        first document of the query. O(mn).
         """
         out = np.empty(self.X.shape[0])
         ptr = self.queries.ptr
@@ -115,14 +111,13 @@ class Linear:
     def weigh(self, weights: Floats) -> Floats:
         """Return the sum of weight_i (x_i - x_f) over all documents, shape (n,). O(mn).
 
-        ``weights`` has shape (m,), and x_f is the first
-        document of the query of document i. The sum equals
-        X'weights if the weights of each query sum to 0, as for
-        the gradient of a loss that depends only on score
-        differences within queries.
+        ``weights`` has shape (m,), and x_f is the first document of the
+        query of document i. The sum equals X'weights if the weights of
+        each query sum to 0, as for the gradient of a loss that depends
+        only on score differences within queries.
         """
-        # A row for the sum of each block of queries, which threads compute at
-        # the same time.
+        # A row for the sum of each block of queries, which threads
+        # compute at the same time.
         parts = self._parts()
         ptr = self.queries.ptr
         self.queries.spread(
@@ -137,8 +132,8 @@ class Linear:
     def _parts(self) -> Floats:
         """Return an empty array, of shape (blocks, n), for sums over documents.
 
-        Each block of queries later writes its part of a sum to
-        the row with its number.
+        Each block of queries later writes its part of a sum to the row
+        with its number.
         """
         return np.empty((len(self.queries.blocks), self.X.shape[1]))
 
@@ -154,9 +149,8 @@ class Tangent:
     offset : float
         Value of the plane at scores of 0.
     slopes : ndarray of shape (m,)
-        Slope of the plane along each document's score, a
-        subgradient of the loss: at scores s the plane is
-        ``offset + slopes @ s``.
+        Slope of the plane along each document's score, a subgradient of
+        the loss: at scores s the plane is ``offset + slopes @ s``.
     """
 
     loss: float

@@ -1,12 +1,13 @@
 """The magnitudes of features that the arithmetic of the methods supports, and the check for them.
 
-The highest powers of a feature's values that the methods form are sixth powers:
-the squared length of a Hessian X'X times a gradient X'r, in the conjugate
-gradients of a Newton step. With values of at most b that differ by at least d
-inside some query, or not at all, these powers lie between d⁶ and (2b)⁶. Doubles
-are normal from 2e-308 to 2e308, so b = 1e30 and d = 1e-30 leave a factor of
-1e126 on either side, for sums over documents, features and pairs and for the
-weights λ and C. Gram matrices and sums of squares need less.
+The highest powers of a feature's values that the methods form are sixth
+powers: the squared length of a Hessian X'X times a gradient X'r, in the
+conjugate gradients of a Newton step. With values of at most b that
+differ by at least d inside some query, or not at all, these powers lie
+between d⁶ and (2b)⁶. Doubles are normal from 2e-308 to 2e308, so b =
+1e30 and d = 1e-30 leave a factor of 1e126 on either side, for sums over
+documents, features and pairs and for the weights λ and C. Gram matrices
+and sums of squares need less.
 """
 
 from __future__ import annotations
@@ -67,9 +68,8 @@ def check_magnitudes(
 def check_rows(X: Floats, ptr: Ints, name: Callable[[int], str] = column_name) -> None:
     """Raise DatasetError if the numbers of a feature are too great or too close for the arithmetic.
 
-    X has shape (m, n), and query q the rows ``ptr[q]:ptr[q +
-    1]``. ``name`` returns the name of a feature, for the
-    message. O(mn).
+    X has shape (m, n), and query q the rows ``ptr[q]:ptr[q + 1]``.
+    ``name`` returns the name of a feature, for the message. O(mn).
 
     Examples
     --------
@@ -78,10 +78,10 @@ def check_rows(X: Floats, ptr: Ints, name: Callable[[int], str] = column_name) -
     >>> check_rows(np.eye(2), np.array([0, 2]))  # raises DatasetError for numbers whose squares overflow
     """
     n = X.shape[1]
-    # Of each feature: its range over all documents, and the largest difference
-    # of neighboring documents of a query. That difference is 0 for a feature
-    # that is constant in each query, and otherwise a lower bound of its range
-    # inside a query.
+    # Of each feature: its range over all documents, and the largest
+    # difference of neighboring documents of a query. That difference is
+    # 0 for a feature that is constant in each query, and otherwise a
+    # lower bound of its range inside a query.
     low = np.full(n, np.inf)
     high = np.full(n, -np.inf)
     difference = np.zeros(n)
@@ -103,8 +103,8 @@ def check_rows(X: Floats, ptr: Ints, name: Callable[[int], str] = column_name) -
 def _neighbor_differences(rows: Floats, begins: Ints) -> Floats:
     """Return each feature's largest absolute difference between neighbours in a query, shape (n,).
 
-    Neighbours are documents that follow each other in ``rows``
-    (m, n); row ``begins[q]`` is the first of query q.
+    Neighbours are documents that follow each other in ``rows`` (m, n);
+    row ``begins[q]`` is the first of query q.
     """
     # values whose difference overflows are refused by their magnitude
     with np.errstate(over="ignore"):

@@ -1,8 +1,8 @@
 """RankRLS along a given order of features: every model from one factorisation, with its exact criterion.
 
-Along a path that is known beforehand, the models with the first 1, 2, … k
-features share one Cholesky factorisation, because the leading block of a
-Cholesky factor is the factor of the leading block.
+Along a path that is known beforehand, the models with the first 1, 2, …
+k features share one Cholesky factorisation, because the leading block
+of a Cholesky factor is the factor of the leading block.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from rankstudio.engine.support.blocks import VALUES, solve_lower
 class NestedFactor(NamedTuple):
     """Factorisation shared by all models along an order S of features: T[S, S] + λI = LL', Lz = T[S, y].
 
-    T contains X^'X^ and X^'y^ of the training data, where ^
-    means centred in each query.
+    T contains X^'X^ and X^'y^ of the training data, where ^ means
+    centred in each query.
 
     Attributes
     ----------
     coefs : ndarray of shape (k, n)
-        Weights of the models: row t is the model with the first
-        t + 1 features of the order.
+        Weights of the models: row t is the model with the first t + 1
+        features of the order.
     factor : ndarray of shape (k, k)
         The lower triangular matrix L.
     along : ndarray of shape (k,)
@@ -45,34 +45,33 @@ def nested_factor(
 ) -> NestedFactor:
     """Train RankRLS models with the first feature of an order, the first two, and so on.
 
-    Return the weights of the k models, with the factorisation
-    that they share.
+    Return the weights of the k models, with the factorisation that they share.
 
     Parameters
     ----------
     gram, right : ndarray of shape (n, n) and (n,)
-        X^'X^ and X^'y^ of the training data, where ^ means
-        centred in each query. T[S, S] and T[S, y] below are
-        their parts for the features S of the order.
+        X^'X^ and X^'y^ of the training data, where ^ means centred in
+        each query. T[S, S] and T[S, y] below are their parts for the
+        features S of the order.
     order : ndarray of shape (k,)
-        Columns of the k features, all different, in the order
-        in which they are added.
+        Columns of the k features, all different, in the order in which
+        they are added.
     regularization : float
         λ > 0.
 
     Notes
     -----
-    With T[S, S] + λI = LL' and z = L^-1 T[S, y], the weights with the first t
-    features are the sum of z_i times row i of L^-1 over i <= t, for all t at
-    once. O(k³).
+    With T[S, S] + λI = LL' and z = L^-1 T[S, y], the weights with the
+    first t features are the sum of z_i times row i of L^-1 over i <= t,
+    for all t at once. O(k³).
     """
     system = gram[np.ix_(order, order)]
     system[np.diag_indices_from(system)] += regularization
     factor = factorise(system, regularization)
     inverse = solve_lower(factor, np.eye(order.size))
     along = inverse @ right[order]
-    # Row t has the weights with the first t + 1 features: sums of the first
-    # t + 1 terms z_i times row i of the inverse.
+    # Row t has the weights with the first t + 1 features: sums of the
+    # first t + 1 terms z_i times row i of the inverse.
     coefs = np.zeros((order.size, gram.shape[0]))
     coefs[:, order] = _cumulated(along[:, None] * inverse)
     return NestedFactor(coefs=coefs, factor=factor, along=along)
@@ -86,14 +85,11 @@ def left_out_errors(
     Parameters
     ----------
     data : QueryData
-        Documents of the queries, some of those that the models
-        were trained on.
+        Documents of the queries, some of those that the models were trained on.
     order : ndarray of shape (k,)
-        Columns of the features, in the order in which they are
-        added.
+        Columns of the features, in the order in which they are added.
     factor : ndarray of shape (k, k)
-        L, the Cholesky factor of the models' system of
-        equations.
+        L, the Cholesky factor of the models' system of equations.
     along : ndarray of shape (k,)
         z, the solution of L z = X^'y^ for the features.
     regularization : float
@@ -102,9 +98,9 @@ def left_out_errors(
     Returns
     -------
     ndarray of shape (k,)
-        Leave-query-out squared errors of the models, summed
-        over documents: the criterion of greedy RankRLS
-        (Pahikkala et al. 2010, eq. (7)).
+        Leave-query-out squared errors of the models, summed over
+        documents: the criterion of greedy RankRLS (Pahikkala et al.
+        2010, eq. (7)).
 
     Notes
     -----
@@ -114,9 +110,9 @@ def left_out_errors(
 
     # Fewer rows per query, which have the same squared errors.
     rows, labels, ptr = _compressed(data, order)
-    # The transpose of a matrix stored by rows is stored by columns,
-    # so that the kernel reads the documents of a feature from
-    # consecutive memory.
+    # The transpose of a matrix stored by rows is stored by columns, so
+    # that the kernel reads the documents of a feature from consecutive
+    # memory.
     V = solve_lower(factor, rows.T).T
     # λ / L_tt² is the least pivot of column t.
     least_pivots = regularization / np.diag(factor) ** 2
@@ -139,12 +135,12 @@ class _Compressed:
 def _compressed(data: QueryData, order: Ints) -> tuple[Floats, Floats, Ints]:
     """Return (rows, labels, ptr) of centred data with the features of an order.
 
-    Each query has at most k + 1 rows, for k features, with the
-    same sums of products as its documents. The rows of the last
-    order are cached in the data.
+    Each query has at most k + 1 rows, for k features, with the same
+    sums of products as its documents. The rows of the last order are
+    cached in the data.
     """
-    # The cache of the data: the order of the last call, and its result. Other
-    # data of the same documents use it, too.
+    # The cache of the data: the order of the last call, and its result.
+    # Other data of the same documents use it, too.
     last = data.shared.of(_Compressed)
     features = tuple(order.tolist())
     if last.system is None or last.order != features:
@@ -157,11 +153,11 @@ def _compressed(data: QueryData, order: Ints) -> tuple[Floats, Floats, Ints]:
 def _compress(X: Floats, y: Floats, ptr: Ints) -> tuple[Floats, Floats, Ints]:
     """Return (rows, labels, ptr) with at most k + 1 rows per query, for k features.
 
-    The new rows have the same Gram matrix of [X y], and so the
-    same squared errors, as the documents X (m, k) with labels y
-    (m,). Query q has the rows ``ptr[q]:ptr[q + 1]``. Long
-    queries become shorter: a QR decomposition of a query has
-    the new rows in its triangular factor R.
+    The new rows have the same Gram matrix of [X y], and so the same
+    squared errors, as the documents X (m, k) with labels y (m,). Query
+    q has the rows ``ptr[q]:ptr[q + 1]``. Long queries become shorter: a
+    QR decomposition of a query has the new rows in its triangular
+    factor R.
     """
     sizes = np.diff(ptr)
     max_rows = X.shape[1] + 1
@@ -200,8 +196,8 @@ def factorise(matrix: Floats, regularization: float) -> Floats:
     """Return the lower triangular L with LL' = matrix, with every pivot at least λ.
 
     λ is ``regularization``, which the matrix contains. In exact
-    arithmetic no pivot is less; pivots that rounding made less
-    are raised.
+    arithmetic no pivot is less; pivots that rounding made less are
+    raised.
     """
     try:
         return np.asarray(np.linalg.cholesky(matrix))
@@ -212,9 +208,9 @@ def factorise(matrix: Floats, regularization: float) -> Floats:
 def _clamped_cholesky(matrix: Floats, least: float) -> Floats:
     """Return the lower triangular L with LL' = matrix, raising pivots that rounding made too small.
 
-    ``least`` is the least pivot in exact arithmetic, λ. The
-    columns are computed one by one, for a matrix that NumPy's
-    decomposition refuses.
+    ``least`` is the least pivot in exact arithmetic, λ. The columns are
+    computed one by one, for a matrix that NumPy's decomposition
+    refuses.
     """
     matrix = matrix.copy()
     factor = np.zeros_like(matrix)

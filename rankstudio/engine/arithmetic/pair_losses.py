@@ -1,7 +1,7 @@
 """Pairwise losses with derivatives: the squared hinge, the smoothed hinge, logistic, and least squares.
 
-For scores that are linear in the features, there are also the products with
-Hessians for Newton steps.
+For scores that are linear in the features, there are also the products
+with Hessians for Newton steps.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class LossAtScores(SmoothLoss, Protocol):
     def curvature_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
         """Write the Hessian in the scores times ``values`` (m,) to ``out`` (m,).
 
-        ``out`` is written only for the documents of the queries
-        first … last - 1.
+        ``out`` is written only for the documents of the queries first … last -
+        1.
         """
 
 
@@ -79,9 +79,9 @@ class Smooth:
     bend : float
         Second derivative of the loss of a curved pair.
     outer, inner : Violations
-        Violated pairs of the two hinges. The curved pairs are
-        those in ``outer`` but not in ``inner``, which is None
-        for a single hinge.
+        Violated pairs of the two hinges. The curved pairs are those in
+        ``outer`` but not in ``inner``, which is None for a single
+        hinge.
     """
 
     loss: float
@@ -127,8 +127,8 @@ class Smooth:
     def curvature_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
         """Write the Hessian of the loss in the scores times ``values`` (m,) to ``out`` (m,).
 
-        ``out`` is written only for the documents of the queries
-        first … last - 1.
+        ``out`` is written only for the documents of the queries first … last -
+        1.
         """
         # A hinge has a second derivative at its violated pairs: the
         # Laplacian of those of the outer hinge, minus that of the inner
@@ -193,9 +193,9 @@ class _SquaresAtScores(_LossOfAllPairs):
     def curvature_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
         """Write the Hessian in the scores times values (m,) to ``out`` (m,).
 
-        Only for the documents of queries first … last - 1. The
-        Hessian is that of all pairs: a document's number of
-        pairs times its value, minus its partners' values.
+        Only for the documents of queries first … last - 1. The Hessian
+        is that of all pairs: a document's number of pairs times its
+        value, minus its partners' values.
         """
         rows = slice(int(self.pairs.ptr[first]), int(self.pairs.ptr[last]))
         sums = np.empty((2, values.size))
@@ -256,10 +256,9 @@ class SquaredHinge:
 class SmoothedHinge:
     """The smoothed hinge, a loss: the sum over the pairs of h(1 - s_i + s_j).
 
-    h(u) is 0 below 0, u²/(2 width) from 0 to the width, and u -
-    width/2 above. As u² - (u - width)² = 2 width (u - width/2),
-    this is the difference of two squared hinges, with margins 1
-    and 1 - width.
+    h(u) is 0 below 0, u²/(2 width) from 0 to the width, and u - width/2
+    above. As u² - (u - width)² = 2 width (u - width/2), this is the
+    difference of two squared hinges, with margins 1 and 1 - width.
     """
 
     width: float
@@ -274,8 +273,8 @@ class SmoothedHinge:
 
         ``scores`` (m,) are those of the documents of ``pairs``.
         """
-        # The smoothed hinge is the difference of two squared hinges, whose
-        # margins differ by the width.
+        # The smoothed hinge is the difference of two squared hinges,
+        # whose margins differ by the width.
         outer = pairs.at(scores)
         inner = pairs.at(scores, 1.0 - self.width)
         loss, slopes = outer.squared_hinge()
@@ -294,8 +293,8 @@ class SmoothedHinge:
 class LeastSquares:
     """Sum over the pairs of (1 - s_i + s_j)², for pairs of labels.
 
-    O(m) at some scores: the sums of the scores of each label of
-    a query are enough.
+    O(m) at some scores: the sums of the scores of each label of a query
+    are enough.
     """
 
     @property
@@ -382,9 +381,9 @@ class LinearPairs(Linear):
     def curvature(self, loss: LossAtScores, v: Floats) -> Floats:
         """Return the Hessian of a loss in the weights, times v (n,), shape (n,).
 
-        The product is X'HXv with H the Hessian in the scores,
-        which ``loss`` has. O(mn + m log r) for r labels per
-        query; the rows of X are read from memory once.
+        The product is X'HXv with H the Hessian in the scores, which
+        ``loss`` has. O(mn + m log r) for r labels per query; the rows
+        of X are read from memory once.
         """
         values = np.empty(self.X.shape[0])
         curved = np.empty(self.X.shape[0])
@@ -394,8 +393,8 @@ class LinearPairs(Linear):
         def work(block: int, first: int, last: int) -> None:
             """Compute the Hessian's product with a vector, for queries first … last - 1.
 
-            Writes to the row ``block`` of ``parts`` of the
-            enclosing method, and uses its other arrays.
+            Writes to the row ``block`` of ``parts`` of the enclosing
+            method, and uses its other arrays.
             """
             kernels.multiply(self.X, v, ptr, first, last, values)
             loss.curvature_of(values, first, last, curved)

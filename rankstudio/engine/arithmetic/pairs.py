@@ -1,10 +1,10 @@
 """Sums over the pairs of each query in O(m log m): the arithmetic of every pairwise hinge loss.
 
-A pair is (i, j) with y_i > y_j in one query. For scores s = Xw it is violated
-if s_i - s_j < margin. The losses and their derivatives need, for each document,
-only the number of its violated pairs and the sum of its partners' scores
-(thesis of Airola 2011, section 4.2.2); both come from one sweep over the sorted
-scores. No list of pairs is ever made.
+A pair is (i, j) with y_i > y_j in one query. For scores s = Xw it is
+violated if s_i - s_j < margin. The losses and their derivatives need,
+for each document, only the number of its violated pairs and the sum of
+its partners' scores (thesis of Airola 2011, section 4.2.2); both come
+from one sweep over the sorted scores. No list of pairs is ever made.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _PAIR = 20.0  # nanoseconds per pair for an exponential and a logarithm
 class PairWeighting:
     """Weights of the pairs of each query; their total over all queries is the number of pairs.
 
-    Therefore C and other factors of a sum over pairs have the
-    same meaning with any weighting.
+    Therefore C and other factors of a sum over pairs have the same
+    meaning with any weighting.
 
     Attributes
     ----------
     kind : {"size", "pairs"}
-        "size": a pair's weight is divided by the number of
-        documents of its query; "pairs": by the number of pairs.
+        "size": a pair's weight is divided by the number of documents of
+        its query; "pairs": by the number of pairs.
     scale : float
         Factor of all weights.
     """
@@ -55,10 +55,9 @@ class PairWeighting:
     ) -> PairWeighting:
         """Return the weighting whose total over all queries is the number of pairs.
 
-        y (m,) are the labels, and query q has the rows
-        ``ptr[q]:ptr[q + 1]``. By ``kind``, a pair is divided by
-        the number of documents or of pairs of its query. O(m
-        log m).
+        y (m,) are the labels, and query q has the rows ``ptr[q]:ptr[q +
+        1]``. By ``kind``, a pair is divided by the number of documents
+        or of pairs of its query. O(m log m).
         """
         counts = _pairs_of_queries(y, ptr)
         # The total weight of each query's pairs, before scaling.
@@ -75,8 +74,8 @@ class PairWeighting:
     def weights(self, y: Floats, ptr: Ints) -> Floats:
         """Return the weight of the pairs of each document's query, shape (m,).
 
-        ``y`` (m,) are the labels of some queries, of which
-        query q has the rows ``ptr[q]:ptr[q + 1]``.
+        ``y`` (m,) are the labels of some queries, of which query q has
+        the rows ``ptr[q]:ptr[q + 1]``.
         """
         divisors = np.maximum(_divisors(self.kind, _pairs_of_queries(y, ptr), ptr), 1.0)
         weights: Floats = np.repeat(self.scale / divisors, np.diff(ptr))
@@ -96,8 +95,7 @@ def _divisors(kind: str, counts: Floats, ptr: Ints) -> Floats:
 def _pairs_of_queries(y: Floats, ptr: Ints) -> Floats:
     """Return the number of pairs of documents with different labels of each query, shape (Q,).
 
-    y (m,) are the labels, and query q has the rows
-    ``ptr[q]:ptr[q + 1]``.
+    y (m,) are the labels, and query q has the rows ``ptr[q]:ptr[q + 1]``.
     """
     sums = np.concatenate([[0.0], np.cumsum(Pairs(y, ptr).lower)])
     counts: Floats = np.diff(sums[ptr])
@@ -121,11 +119,10 @@ class Pairs(Queries):
     document_weight : ndarray of shape (m,) or None
         Weight of the pairs of each document's query.
     level : ndarray of shape (m,)
-        Index of each document's label among the distinct labels
-        of its query, from 0.
+        Index of each document's label among the distinct labels of its
+        query, from 0.
     lower, higher : ndarray of shape (m,)
-        Number of documents of the same query with a lower and a
-        higher label.
+        Number of documents of the same query with a lower and a higher label.
     n_pairs : int
         Number or total weight of the pairs.
 
@@ -146,11 +143,11 @@ class Pairs(Queries):
     ) -> None:
         """Prepare the pairs: rank the labels of each query.
 
-        y (m,) are the labels, and query q has the rows
-        ``ptr[q]:ptr[q + 1]``; ``workers`` is the number of
-        threads of ``executor``. Documents of short queries are
-        sorted by the kernels, those of long ones before. By
-        default, without ``weighting``, each pair counts once.
+        y (m,) are the labels, and query q has the rows ``ptr[q]:ptr[q +
+        1]``; ``workers`` is the number of threads of ``executor``.
+        Documents of short queries are sorted by the kernels, those of
+        long ones before. By default, without ``weighting``, each pair
+        counts once.
         """
         super().__init__(ptr, executor, workers)
         if weighting is not None:
@@ -192,10 +189,10 @@ class Pairs(Queries):
     def partner_sums(self, values: Floats, first: int, last: int, out: Floats) -> None:
         """Write the sums of the values (m,) of each document's partners to ``out`` (2, m).
 
-        Partners are documents of the same query with another
-        label. Row 0 is over the less relevant partners, row 1
-        over the more relevant ones, without weights. Only the
-        documents of queries first … last - 1 are written. O(m).
+        Partners are documents of the same query with another label. Row
+        0 is over the less relevant partners, row 1 over the more
+        relevant ones, without weights. Only the documents of queries
+        first … last - 1 are written. O(m).
         """
         all_pairs.partner_sums(
             values, self.ptr, self.level, self.n_levels, first, last, out
@@ -204,8 +201,8 @@ class Pairs(Queries):
     def logistic(self, scores: Floats) -> tuple[float, Floats]:
         """Return the logistic loss of all pairs, and its gradient in the scores (m,).
 
-        The loss of a pair with y_i > y_j is log(1 + exp(s_j -
-        s_i)). O(m log m + pairs); no list of pairs is made.
+        The loss of a pair with y_i > y_j is log(1 + exp(s_j - s_i)). O(m log m
+        + pairs); no list of pairs is made.
         """
         losses = np.empty_like(scores)
         slopes = np.empty_like(scores)
@@ -224,8 +221,8 @@ class Pairs(Queries):
     ) -> None:
         """Write the Hessian of the logistic loss in the scores, times values (m,), to ``out`` (m,).
 
-        ``out`` is written only for the documents of the queries
-        first … last - 1, in O(pairs).
+        ``out`` is written only for the documents of the queries first …
+        last - 1, in O(pairs).
         """
         # lower: per document, the number of those with a lower label;
         # by_label: the documents by label.
@@ -248,8 +245,8 @@ class Pairs(Queries):
         Parameters
         ----------
         scores : ndarray of shape (m,)
-            Scores, ideally centred within each query: sums of
-            scores round relative to their size.
+            Scores, ideally centred within each query: sums of scores
+            round relative to their size.
         margin : float
             Any number.
 
@@ -261,8 +258,8 @@ class Pairs(Queries):
         -----
         O(m log m); the sort starts from the order of the previous call.
         """
-        # The bounds of each document's violations, their counts and their sums:
-        # filled by the kernels.
+        # The bounds of each document's violations, their counts and
+        # their sums: filled by the kernels.
         start = np.empty_like(self._order)
         stop = np.empty_like(self._order)
         counts = np.empty((2, scores.size))
@@ -307,13 +304,12 @@ class Pairs(Queries):
     def hinge(self, scores: Floats) -> Hinge:
         """Return the hinge at some scores (m,), with its subgradient.
 
-        The hinge is the sum of 1 - s_i + s_j over the pairs in
-        which this number is positive. Scores are ideally
-        centred within each query, so that sums of scores round
-        little. O(m log m).
+        The hinge is the sum of 1 - s_i + s_j over the pairs in which
+        this number is positive. Scores are ideally centred within each
+        query, so that sums of scores round little. O(m log m).
         """
-        # The faster kernel below cannot weigh pairs; plane() computes the same
-        # from the violated pairs.
+        # The faster kernel below cannot weigh pairs; plane() computes
+        # the same from the violated pairs.
         if self.document_weight is not None:
             return self.at(scores).plane()
         order = self._order = self._next_order(scores)
@@ -323,8 +319,8 @@ class Pairs(Queries):
         def work(number: int, first: int, last: int) -> None:
             """Compute the slopes of queries first … last - 1; count violated pairs.
 
-            Fills the arrays of the enclosing method. ``number`` is that of the
-            block of queries.
+            Fills the arrays of the enclosing method. ``number`` is that
+            of the block of queries.
             """
             violated[number] = kernels.hinge(
                 scores,
@@ -360,8 +356,8 @@ class Pairs(Queries):
     def _next_order(self, scores: Floats) -> Ints:
         """Return the order of documents for the kernels to start from, shape (m,).
 
-        The order is that of the last call, with long queries
-        sorted by ``scores`` (m,).
+        The order is that of the last call, with long queries sorted by
+        ``scores`` (m,).
         """
         order = self._order.copy()
         for begin, end in self._long_queries:
@@ -373,8 +369,8 @@ class Pairs(Queries):
 class Hinge(Tangent):
     """The hinge at some scores, with its tangent plane: the sum of max(0, 1 - s_i + s_j) over the pairs.
 
-    The slopes of the plane are c - d of eq. (4.13) of the
-    thesis. Its offset is the number of violated pairs.
+    The slopes of the plane are c - d of eq. (4.13) of the thesis. Its
+    offset is the number of violated pairs.
     """
 
     @property
@@ -394,15 +390,15 @@ class Violations:
     scores : ndarray of shape (m,)
         Scores of the documents.
     margin : float
-        A pair is violated if the document with the higher label
-        has a score that exceeds the other by less than this.
+        A pair is violated if the document with the higher label has a
+        score that exceeds the other by less than this.
     order, start, stop : ndarray of shape (m,)
-        Sorted documents, and the range of documents within the
-        margin of each; see `_pairs_kernel.arrange`.
+        Sorted documents, and the range of documents within the margin
+        of each; see `_pairs_kernel.arrange`.
     counts : ndarray of shape (2, m)
-        Number of violated pairs of each document with less (0)
-        and more (1) relevant ones: d_i and c_i of eq. (4.11)
-        and (4.10) of the thesis.
+        Number of violated pairs of each document with less (0) and more
+        (1) relevant ones: d_i and c_i of eq. (4.11) and (4.10) of the
+        thesis.
     sums : ndarray of shape (2, m)
         Sum of the scores of the other documents of these pairs.
     """
@@ -432,8 +428,8 @@ class Violations:
     def hinge(self) -> tuple[float, Floats]:
         """Return the hinge, the sum of (margin - s_i + s_j) over the violated pairs, and a subgradient.
 
-        The subgradient in the scores, c - d, has shape (m,):
-        eq. (4.12) and (4.13) of the thesis.
+        The subgradient in the scores, c - d, has shape (m,): eq. (4.12)
+        and (4.13) of the thesis.
         """
         subgradient = self.counts[1] - self.counts[0]
         return self.margin * float(self.counts[0].sum()) + dot(
@@ -443,13 +439,13 @@ class Violations:
     def squared_hinge(self) -> tuple[float, Floats]:
         """Return the squared hinge, and its gradient in the scores (m,).
 
-        The squared hinge is the sum of (margin - s_i + s_j)²
-        over the violated pairs.
+        The squared hinge is the sum of (margin - s_i + s_j)² over the
+        violated pairs.
         """
-        # With u_ij = margin - s_i + s_j, loss and gradient are linear in the
-        # sums of u over each document's pairs, as the more relevant and as the
-        # less relevant one. Row 0 of counts and sums is over the less relevant
-        # partners.
+        # With u_ij = margin - s_i + s_j, loss and gradient are linear
+        # in the sums of u over each document's pairs, as the more
+        # relevant and as the less relevant one. Row 0 of counts and
+        # sums is over the less relevant partners.
         as_winner = self.counts[0] * (self.margin - self.scores) + self.sums[0]
         as_loser = self.counts[1] * (self.margin + self.scores) - self.sums[1]
         loss = self.margin * float(as_winner.sum()) + dot(
@@ -488,9 +484,8 @@ class Violations:
     def _degrees(self) -> Floats:
         """Number of violated pairs of each document, shape (m,), without weights.
 
-        The kernel multiplies with these numbers, and the
-        weights follow later, which the attribute ``counts``
-        includes.
+        The kernel multiplies with these numbers, and the weights follow
+        later, which the attribute ``counts`` includes.
         """
         degrees: Floats = self.counts[0] + self.counts[1]
         # Without weights, a degree is a whole number; division rounds.
@@ -514,15 +509,14 @@ class PreferencePairs(Pairs):
     Attributes
     ----------
     winner, loser : ndarray of shape (l,)
-        Row numbers of the preferred document, and of the other
-        one, of each preference, by query.
+        Row numbers of the preferred document, and of the other one, of
+        each preference, by query.
     weight : ndarray of shape (l,)
         Weight of each preference.
     begins : ndarray of shape (Q + 1,)
         Query q has the preferences ``begins[q]:begins[q + 1]``.
     lower, higher : ndarray of shape (m,)
-        Total weight of the preferences that each document wins
-        and loses.
+        Total weight of the preferences that each document wins and loses.
 
     Notes
     -----
@@ -538,10 +532,10 @@ class PreferencePairs(Pairs):
     ) -> None:
         """Prepare the pairs: sort the preferences by query; those of query q begin at ``begins[q]``.
 
-        ``lower`` and ``higher`` (m,) are the total weights of
-        the preferences that a document wins and loses. Query q
-        has the rows ``ptr[q]:ptr[q + 1]``. ``workers`` is the
-        number of threads of ``executor``.
+        ``lower`` and ``higher`` (m,) are the total weights of the
+        preferences that a document wins and loses. Query q has the rows
+        ``ptr[q]:ptr[q + 1]``. ``workers`` is the number of threads of
+        ``executor``.
         """
         Queries.__init__(self, ptr, executor, workers)
         # Both documents of a preference are in the winner's query.
@@ -571,8 +565,8 @@ class PreferencePairs(Pairs):
         loser = self.loser[violated]
         weight = self.weight[violated]
         m = scores.size
-        # Of each document: the violated preferences that it wins and loses, and
-        # the other documents' scores.
+        # Of each document: the violated preferences that it wins and
+        # loses, and the other documents' scores.
         counts = np.stack([_summed(winner, weight, m), _summed(loser, weight, m)])
         sums = np.stack(
             [
@@ -580,8 +574,9 @@ class PreferencePairs(Pairs):
                 _summed(loser, weight * scores[winner], m),
             ]
         )
-        # Preferences are listed, so no range of sorted documents is needed;
-        # ``order`` has the positions of the violated ones instead.
+        # Preferences are listed, so no range of sorted documents is
+        # needed; ``order`` has the positions of the violated ones
+        # instead.
         no_bounds = np.empty(0, dtype=np.int64)
         return PreferenceViolations(
             pairs=self,
@@ -603,24 +598,23 @@ class PreferencePairs(Pairs):
 class PreferenceViolations(Violations):
     """The violated preferences at some scores, as weighted sums per document.
 
-    ``order`` contains the positions of the violated
-    preferences, ascending; ``start`` and ``stop`` are empty.
+    ``order`` contains the positions of the violated preferences,
+    ascending; ``start`` and ``stop`` are empty.
     """
 
     def laplacian_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
         """Write the Laplacian of the violated preferences times values to ``out``.
 
-        The product is, for each document, the weighted sum over
-        its violated preferences of its value minus its
-        partner's. Only the documents of the queries first …
-        last - 1 are written. O(l) for l violated preferences of
-        these queries.
+        The product is, for each document, the weighted sum over its
+        violated preferences of its value minus its partner's. Only the
+        documents of the queries first … last - 1 are written. O(l) for
+        l violated preferences of these queries.
         """
         pairs = self.pairs
         assert isinstance(pairs, PreferencePairs)
-        # Preferences are sorted by query, so that those of these queries are
-        # consecutive. ``order`` has the violated ones, by their positions among
-        # all.
+        # Preferences are sorted by query, so that those of these
+        # queries are consecutive. ``order`` has the violated ones, by
+        # their positions among all.
         first_edge, last_edge = np.searchsorted(self.order, pairs.begins[[first, last]])
         violated = self.order[first_edge:last_edge]
         begin = int(pairs.ptr[first])

@@ -1,9 +1,9 @@
 """The arithmetic that every method shares: grouping, centring and Gram statistics, query by query.
 
-Centring each query removes an offset that cannot change its ranking. For
-centred data, pairwise least squares inside queries is ordinary least squares
-(Pahikkala et al. 2010, section 2), and leaving a query out means subtracting
-its Gram matrix.
+Centring each query removes an offset that cannot change its ranking.
+For centred data, pairwise least squares inside queries is ordinary
+least squares (Pahikkala et al. 2010, section 2), and leaving a query
+out means subtracting its Gram matrix.
 """
 
 from __future__ import annotations
@@ -44,22 +44,20 @@ class QueryData:
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     order : ndarray of shape (m,) or None
-        ``X = original_X[order]``; None if the rows were already
-        grouped.
+        ``X = original_X[order]``; None if the rows were already grouped.
     validation : ndarray of shape (V, n) or None
-        Features of the validation documents, for methods that
-        use them; never their labels.
+        Features of the validation documents, for methods that use them;
+        never their labels.
     preferences : Preferences or None
-        Preferences between rows, for learning from preferences;
-        the labels are then 0.
+        Preferences between rows, for learning from preferences; the
+        labels are then 0.
     part_of : Grading or None
-        Information about the dataset that these documents are a
-        part of; None for a whole dataset.
+        Information about the dataset that these documents are a part
+        of; None for a whole dataset.
     shared : SharedResults
-        Cache of results that do not depend on the settings of a
-        method. The cache is the argument ``sharing``, by
-        default a new one: a copy with other labels shares
-        nothing.
+        Cache of results that do not depend on the settings of a method.
+        The cache is the argument ``sharing``, by default a new one: a
+        copy with other labels shares nothing.
 
     Examples
     --------
@@ -152,13 +150,13 @@ class QueryData:
     def narrowed(self, columns: Sequence[int]) -> QueryData:
         """Return the same documents with some of their features, by their columns.
 
-        Sums of products that were computed before are reduced
-        to these features.
+        Sums of products that were computed before are reduced to these
+        features.
         """
         chosen = list(columns)
         validation = None if self.validation is None else self.validation[:, chosen]
-        # With the columns, results for the chosen features can be taken from
-        # those for all features.
+        # With the columns, results for the chosen features can be taken
+        # from those for all features.
         narrow = QueryData(
             np.ascontiguousarray(self.X[:, chosen]),
             self.y,
@@ -186,8 +184,8 @@ class QueryData:
 def rows_of_queries(ptr: Ints, queries: Ints) -> tuple[Ints, Ints]:
     """Return (rows, starts) of some queries: their rows, and where each query begins among these rows.
 
-    Query q has the rows ``ptr[q]:ptr[q + 1]``. ``starts`` has
-    one more entry, the number of the rows.
+    Query q has the rows ``ptr[q]:ptr[q + 1]``. ``starts`` has one more
+    entry, the number of the rows.
     """
     sizes = np.diff(ptr)[queries]
     starts = np.append(0, np.cumsum(sizes)).astype(np.int64)
@@ -211,8 +209,8 @@ def group(
     y : array-like of shape (m,)
         Relevance labels.
     qid : array-like of shape (m,), optional
-        Query id of each row, of any comparable type; by default
-        all rows are one query (one global ranking).
+        Query id of each row, of any comparable type; by default all
+        rows are one query (one global ranking).
     name : callable
         Returns the name of a column for error messages.
 
@@ -223,9 +221,9 @@ def group(
     Raises
     ------
     DatasetError
-        For inconsistent shapes, no rows, no columns, values
-        that are not finite, or magnitudes beyond the range of
-        the arithmetic (see
+        For inconsistent shapes, no rows, no columns, values that are
+        not finite, or magnitudes beyond the range of the arithmetic
+        (see
         :mod:`rankstudio.engine.arithmetic.magnitude`).
 
     Notes
@@ -248,8 +246,7 @@ def group(
 def _check_finite(X: Floats) -> None:
     """Raise DatasetError for the first row of X (m, n) that is not finite.
 
-    X is read in blocks; pages of data mapped from a file are
-    released.
+    X is read in blocks; pages of data mapped from a file are released.
     """
     step = max(1, VALUES // X.shape[1])
     for first in range(0, len(X), step):
@@ -266,8 +263,7 @@ def _check_finite(X: Floats) -> None:
 def check_labels(shape: tuple[int, ...], labels: Floats) -> None:
     """Raise DatasetError unless there is a finite, not too great label for each row of a matrix.
 
-    ``shape`` is the shape of the matrix, which must have rows
-    and columns.
+    ``shape`` is the shape of the matrix, which must have rows and columns.
     """
     if len(shape) != 2 or 0 in shape:
         raise DatasetError(
@@ -291,9 +287,8 @@ def check_labels(shape: tuple[int, ...], labels: Floats) -> None:
 def several_queries(ptr: Ints, criterion: str) -> None:
     """Raise DatasetError for a single query, without which no training data would remain.
 
-    Query q has the rows ``ptr[q]:ptr[q + 1]``. ``criterion`` is
-    the name of the criterion that leaves out each query, for
-    the message.
+    Query q has the rows ``ptr[q]:ptr[q + 1]``. ``criterion`` is the
+    name of the criterion that leaves out each query, for the message.
 
     Examples
     --------
@@ -321,12 +316,10 @@ def rows_by_query(qid: ArrayLike | None, m: int) -> tuple[Ints, Ints | None]:
     Returns
     -------
     ptr : ndarray of shape (Q + 1,)
-        With the rows in this order, query q has the rows
-        ``ptr[q]:ptr[q + 1]``.
+        With the rows in this order, query q has the rows ``ptr[q]:ptr[q + 1]``.
     order : ndarray of shape (m,) or None
-        Row numbers, query by query, with the queries in the
-        order of their first row; None if the rows are already
-        grouped.
+        Row numbers, query by query, with the queries in the order of
+        their first row; None if the rows are already grouped.
     """
     if qid is None:
         return np.array([0, m], dtype=np.int64), None
@@ -335,14 +328,14 @@ def rows_by_query(qid: ArrayLike | None, m: int) -> tuple[Ints, Ints | None]:
         raise DatasetError(
             f"qid: expected one query id per row of X ({m}), got shape {ids.shape}."
         )
-    # A query starts where the id changes; if no id starts twice, the rows are
-    # already grouped.
+    # A query starts where the id changes; if no id starts twice, the
+    # rows are already grouped.
     starts = np.flatnonzero(ids[1:] != ids[:-1]) + 1
     ptr = np.concatenate(([0], starts, [m])).astype(np.int64)
     if np.unique(ids[ptr[:-1]]).size == ptr.size - 1:
         return ptr, None
-    # Otherwise ids are numbered by their first rows, and rows are sorted by
-    # these numbers.
+    # Otherwise ids are numbered by their first rows, and rows are
+    # sorted by these numbers.
     _, first, index = np.unique(ids, return_index=True, return_inverse=True)
     rank_of_id = np.argsort(np.argsort(first))  # by first appearance
     by_appearance = rank_of_id[index]
@@ -354,10 +347,9 @@ def rows_by_query(qid: ArrayLike | None, m: int) -> tuple[Ints, Ints | None]:
 def centre(values: Floats, ptr: Ints, out: Floats | None = None) -> Floats:
     """Return the columns minus their mean within each query.
 
-    A column that is constant within a query becomes exactly 0
-    there: the first row of the query is subtracted before the
-    mean, so that no rounding error of a mean looks like
-    information.
+    A column that is constant within a query becomes exactly 0 there:
+    the first row of the query is subtracted before the mean, so that no
+    rounding error of a mean looks like information.
 
     Parameters
     ----------
@@ -382,9 +374,9 @@ def centre(values: Floats, ptr: Ints, out: Floats | None = None) -> Floats:
 def query_grams(X: Floats, y: Floats, ptr: Ints, out: Floats) -> Floats:
     """Write the sums of products of each query to ``out`` (Q, n + 1, n + 1); return it.
 
-    The sums are [X y]'[X y] of features X (m, n) and labels y
-    (m,), which are centred in each query. Query q has the rows
-    ``ptr[q]:ptr[q + 1]``.
+    The sums are [X y]'[X y] of features X (m, n) and labels y (m,),
+    which are centred in each query. Query q has the rows ``ptr[q]:ptr[q
+    + 1]``.
     """
     n = X.shape[1]
     for gram, (first, last) in zip(out, pairwise(ptr.tolist()), strict=True):
@@ -418,9 +410,8 @@ class QueryStatistics:
     def of(cls, X: Floats, y: Floats, ptr: Ints) -> QueryStatistics:
         """Compute the Gram matrices from centred data, with one BLAS call per query.
 
-        ``X`` (m, n) are the features and ``y`` (m,) the labels,
-        centred in each query. Query q has the rows
-        ``ptr[q]:ptr[q + 1]``.
+        ``X`` (m, n) are the features and ``y`` (m,) the labels, centred
+        in each query. Query q has the rows ``ptr[q]:ptr[q + 1]``.
 
         Notes
         -----
@@ -456,9 +447,9 @@ class QueryStatistics:
     ) -> QueryStatistics:
         """Return the statistics with some of the features, by their columns.
 
-        Only the matrices of some ``queries`` are included; the
-        total covers all queries. With all features, views are
-        returned instead of copies.
+        Only the matrices of some ``queries`` are included; the total
+        covers all queries. With all features, views are returned
+        instead of copies.
         """
         if list(columns) == list(range(self.n_features)):
             return QueryStatistics(self.gram[queries], self.total, self.n_documents)
@@ -476,8 +467,8 @@ class QueryStatistics:
 
         Notes
         -----
-        w = (T[S, S] + λI)^-1 T[S, y] (Pahikkala et al. 2010, eq. (5)), O(k³)
-        for k selected features.
+        w = (T[S, S] + λI)^-1 T[S, y] (Pahikkala et al. 2010, eq. (5)),
+        O(k³) for k selected features.
         """
         return weights_with(self.total, selected, regularization)
 
@@ -487,9 +478,9 @@ def weights_with(
 ) -> Floats:
     """Return the weights (n,) of RankRLS with the selected features, 0 for the other features.
 
-    ``total`` has shape (n + 1, n + 1): sums of products of the
-    features and, in its last row and column, the labels.
-    ``regularization`` is λ > 0.
+    ``total`` has shape (n + 1, n + 1): sums of products of the features
+    and, in its last row and column, the labels. ``regularization`` is λ
+    > 0.
     """
     coef = np.zeros(total.shape[0] - 1)
     if selected:

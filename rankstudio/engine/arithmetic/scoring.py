@@ -1,11 +1,12 @@
 """Scores of linear models, summed in one fixed order.
 
-A matrix product may sum equal rows in different orders, depending on their
-position in the matrix. The scores of two documents with the same features would
-then differ by rounding, and a tie that should keep the order of the file would
-be broken by accident. Here the score of every document is summed in the order
-of the columns, so that equal documents have equal scores, and a model has the
-same scores alone as among others, on every machine.
+A matrix product may sum equal rows in different orders, depending on
+their position in the matrix. The scores of two documents with the same
+features would then differ by rounding, and a tie that should keep the
+order of the file would be broken by accident. Here the score of every
+document is summed in the order of the columns, so that equal documents
+have equal scores, and a model has the same scores alone as among
+others, on every machine.
 """
 
 from __future__ import annotations
@@ -30,9 +31,8 @@ def linear_scores(columns: Floats | SparseColumns, coefs: Floats) -> Floats:
     Returns
     -------
     ndarray of shape (K, m)
-        Score of each document with each model: ``coefs @ X.T``,
-        summed from the first feature to the last over the
-        nonzero weights.
+        Score of each document with each model: ``coefs @ X.T``, summed
+        from the first feature to the last over the nonzero weights.
 
     Notes
     -----

@@ -14,17 +14,15 @@ Value = TypeVar("Value")
 class SharedResults:
     """Cache of results for some training data: one object per class that a module declares.
 
-    The cache is created together with the data and passed to
-    every estimator of the same documents. A module with results
-    that do not depend on all of its settings declares a
-    dataclass for them and stores it here: a filter computes its
-    order once for every λ.
+    The cache is created together with the data and passed to every
+    estimator of the same documents. A module with results that do not
+    depend on all of its settings declares a dataclass for them and
+    stores it here: a filter computes its order once for every λ.
 
     Parameters
     ----------
     source : SharedResults, optional
-        Cache of the data from which the features of these data
-        are taken.
+        Cache of the data from which the features of these data are taken.
     columns : tuple of int
         Columns of these features in the data of ``source``.
 
@@ -43,8 +41,8 @@ class SharedResults:
     def __init__(
         self, source: SharedResults | None = None, columns: tuple[int, ...] = ()
     ) -> None:
-        # None instead of the object itself: a reference cycle would keep large arrays
-        # until a collection.
+        # None instead of the object itself: a reference cycle would
+        # keep large arrays until a collection.
         self._origin: SharedResults | None = None if source is None else source.origin
         self.columns: tuple[int, ...] = columns
         if source is not None and source.origin is not source:  # columns of columns
@@ -55,8 +53,8 @@ class SharedResults:
     def origin(self) -> SharedResults:
         """Cache of the data with all features.
 
-        The attribute ``columns`` says which of these features
-        the present data have.
+        The attribute ``columns`` says which of these features the
+        present data have.
         """
         return self if self._origin is None else self._origin
 
@@ -74,9 +72,8 @@ def once(
 ) -> Generator[Told, None, Value]:
     """Return the cached result for a key; on first use compute and cache it.
 
-    ``cache`` has the result of each key. ``make`` is a
-    generator that computes the result, and whose progress is
-    yielded.
+    ``cache`` has the result of each key. ``make`` is a generator that
+    computes the result, and whose progress is yielded.
 
     Examples
     --------

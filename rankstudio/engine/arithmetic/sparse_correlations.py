@@ -13,9 +13,8 @@ from rankstudio.engine.arrays import Floats
 class SparseCorrelations:
     """Pearson's correlations of features centred in each query, read like an array (n, n).
 
-    A constant feature has correlations of 0. A row takes
-    O(entries), and is cached. An index should select few rows,
-    or few columns.
+    A constant feature has correlations of 0. A row takes O(entries),
+    and is cached. An index should select few rows, or few columns.
 
     Parameters
     ----------
@@ -26,9 +25,10 @@ class SparseCorrelations:
     def __init__(self, data: SparseQueryData) -> None:
         """Prepare the correlations; rows are computed when they are needed, and cached.
 
-        A correlation is the inner product of two centred
-        columns divided by their lengths. The inverse of each
-        length is stored, 0 for a length of 0.
+        A correlation is the inner product of two centred columns
+        divided by their lengths. The inverse of each length is stored,
+        0 for a length of
+        0.
         """
         n = data.X.shape[1]
         self.shape = n, n
@@ -40,15 +40,14 @@ class SparseCorrelations:
     def __getitem__(self, key: Any) -> Any:
         """Return a row, or the correlations of some features with some others.
 
-        As in NumPy, the key is a row, or (rows, columns):
-        arrays that are paired, or an array and the slice of all
-        features.
+        As in NumPy, the key is a row, or (rows, columns): arrays that
+        are paired, or an array and the slice of all features.
         """
         if not isinstance(key, tuple):
             return self._row(int(key))
         first, second = key
-        # The matrix is symmetric: columns are rows, and the two indices may be
-        # exchanged.
+        # The matrix is symmetric: columns are rows, and the two indices
+        # may be exchanged.
         if isinstance(second, slice):
             return np.array([self._row(int(j)) for j in np.ravel(first)])
         if isinstance(first, slice):

@@ -19,9 +19,9 @@ class SparseLinearPairs(LinearPairs):
     Parameters
     ----------
     data : SparseQueryData
-        Sparse features of the documents. Columns are shifted
-        within queries, which changes no difference: a constant
-        column is exactly 0.
+        Sparse features of the documents. Columns are shifted within
+        queries, which changes no difference: a constant column is
+        exactly 0.
     pairs : Pairs
         The pairs of these documents.
     """
@@ -46,8 +46,8 @@ class SparseLinearPairs(LinearPairs):
     def curvature(self, loss: LossAtScores, v: Floats) -> Floats:
         """Return the Hessian of a loss in the weights, times v (n,), shape (n,).
 
-        The product is X'HXv with H the Hessian in the scores,
-        which ``loss`` has.
+        The product is X'HXv with H the Hessian in the scores, which
+        ``loss`` has.
         """
         # Xv, then H times it, written by threads for some queries at a time.
         values = self.scores(v)
@@ -66,9 +66,8 @@ class SparseLinearPairs(LinearPairs):
     def centred_squares(self, weights: Floats) -> Floats:
         """Return the weighted sum of squares of each feature, centred in queries, (n,).
 
-        ``weights`` (m,) has the weight of each document. With
-        the mean x̄ of a query, Σ w (x - x̄)² = Σ w x² - 2 x̄ Σ
-        w x + x̄² Σ w.
+        ``weights`` (m,) has the weight of each document. With the mean
+        x̄ of a query, Σ w (x - x̄)² = Σ w x² - 2 x̄ Σ w x + x̄² Σ w.
         """
         # x̄ and Σ w x, sparse matrices (Q, n); then Σ w of each query.
         means = (
@@ -86,13 +85,12 @@ class SparseLinearPairs(LinearPairs):
     def _by_query(self, weights: Floats) -> Any:
         """Return the weighted sum of the features of the documents of each query.
 
-        ``weights`` has shape (m,); the result is a sparse
-        matrix (Q, n).
+        ``weights`` has shape (m,); the result is a sparse matrix (Q, n).
         """
         from scipy.sparse import csr_array  # noqa: PLC0415 - where it is needed
 
-        # Row q of the left matrix has the weights of its documents. ``_first``
-        # has the first row of each query.
+        # Row q of the left matrix has the weights of its documents.
+        # ``_first`` has the first row of each query.
         m = weights.size
         return (
             csr_array(

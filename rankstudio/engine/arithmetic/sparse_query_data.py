@@ -1,8 +1,8 @@
 """Training data with sparse features: grouped and centred query by query, and never made dense.
 
-Centring is an operator here: a column's mean inside a query is subtracted where
-the column is used. Only the columns of the features in a model are ever written
-out.
+Centring is an operator here: a column's mean inside a query is
+subtracted where the column is used. Only the columns of the features in
+a model are ever written out.
 """
 
 from __future__ import annotations
@@ -47,8 +47,7 @@ class SparseQueryData:
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     order : ndarray of shape (m,) or None
-        ``X = original_X[order]``; None if the rows were already
-        grouped.
+        ``X = original_X[order]``; None if the rows were already grouped.
     validation : SparseRows of shape (V, n) or None
         Features of the validation documents.
     preferences, part_of, shared
@@ -107,9 +106,8 @@ class SparseQueryData:
     def narrowed(self, columns: Sequence[int]) -> QueryData:
         """Return the same documents with some of their features, as dense data.
 
-        Facts of the whole dataset (``part_of``), such as its
-        greatest grade, remain; the cache of results stores the
-        ``columns``.
+        Facts of the whole dataset (``part_of``), such as its greatest
+        grade, remain; the cache of results stores the ``columns``.
 
         Raises
         ------
@@ -138,8 +136,7 @@ class SparseQueryData:
     def check(self, name: Callable[[int], str] = column_name) -> None:
         """Raise DatasetError if the numbers of a feature are too great or too close for the arithmetic.
 
-        ``name`` returns the name of a feature for the message.
-        O(values).
+        ``name`` returns the name of a feature for the message. O(values).
         """
         low, high = (
             getattr(self.X.csc, end)(axis=0).toarray().ravel() for end in ("min", "max")
@@ -150,9 +147,8 @@ class SparseQueryData:
     def shifted(self) -> Any:
         """X with columns shifted within queries, so that constant features are 0 throughout a query.
 
-        Sparse matrix of shape (m, n), in the form of ``X``,
-        without explicit zeros. Centring it gives X^, as
-        centring X does.
+        Sparse matrix of shape (m, n), in the form of ``X``, without
+        explicit zeros. Centring it gives X^, as centring X does.
         """
         from rankstudio.engine.arithmetic._sparse_kernel import shift_columns  # noqa: PLC0415 - numba
 
@@ -235,9 +231,8 @@ def group_sparse(
     Raises
     ------
     DatasetError
-        For inconsistent shapes, no rows, no columns, values
-        that are not finite, or magnitudes beyond the range of
-        the arithmetic.
+        For inconsistent shapes, no rows, no columns, values that are
+        not finite, or magnitudes beyond the range of the arithmetic.
 
     Notes
     -----

@@ -15,8 +15,8 @@ LONGEST = 13  # characters of a number: ten digits, a point, a sign and a blank
 def _write_digits(out: Bytes, position: int, number: int) -> int:
     """Write a whole number from 0 up into ``out`` from ``position`` on.
 
-    Return the position behind the last digit. The digits are ASCII:
-    byte 48 is "0".
+    Return the position behind the last digit. The digits are ASCII: byte 48 is
+    "0".
     """
     # Count the digits first, as they are written from the last one backwards.
     count = 1
@@ -35,8 +35,8 @@ def _write_decimal(out: Bytes, position: int, units: int, decimals: int) -> int:
     """Write the number ``units / 10^decimals`` into ``out`` from ``position`` on.
 
     Zeros at the end of the number's fraction are left out: 250 units
-    with 2 decimals give "2.5". Return the position behind the
-    number's last character.
+    with 2 decimals give "2.5". Return the position behind the number's
+    last character.
     """
     power = 1
     for _ in range(decimals):

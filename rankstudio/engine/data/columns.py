@@ -45,8 +45,7 @@ class DataColumns:
     ----------
     qid, label : str
         Columns of the query and of the relevance label; "" for the
-        usual names. With several judges, the name of the judge in
-        use.
+        usual names. With several judges, the name of the judge in use.
     labels : tuple of str
         Label columns of several judges; () for one label.
     features : tuple of str
@@ -54,17 +53,17 @@ class DataColumns:
     ignore : tuple of str
         Columns that are not features.
     ids_from : int or None
-        First feature id of SVMlight text, 0 or 1; None to detect it
-        from an id 0.
+        First feature id of SVMlight text, 0 or 1; None to detect it from an id
+        0.
     part : str
-        Column of the part of each document, train, vali or test; ""
-        for the usual name, if present.
+        Column of the part of each document, train, vali or test; "" for
+        the usual name, if present.
     no_queries : bool
-        Whether all documents are one ranking, regardless of any
-        queries in the data.
+        Whether all documents are one ranking, regardless of any queries
+        in the data.
     judgments : tuple of str
-        Files with the judgments of feature logs, one per judge; ()
-        for the one file next to the logs.
+        Files with the judgments of feature logs, one per judge; () for
+        the one file next to the logs.
     feature_set : str
         File with the feature set of a search engine; "" for the one
         next to the data, if there is one.
@@ -72,15 +71,14 @@ class DataColumns:
         Column of the document ids; "" for the usual name, if present.
     format : str
         Key of the format of the data; "" to recognise the format from
-        the file. A plan records a format of a plug-in with its
-        package.
+        the file. A plan records a format of a plug-in with its package.
     missing_texts : tuple of str
-        Texts that stand for a missing value, besides NULL, NaN, NA
-        and others that are usual.
+        Texts that stand for a missing value, besides NULL, NaN, NA and
+        others that are usual.
     no_labels : bool
         Whether the documents are only scored, so that labels are not
-        read, and only the columns of the query and of the features
-        must exist. No plan has this value.
+        read, and only the columns of the query and of the features must
+        exist. No plan has this value.
     """
 
     qid: str = ""
@@ -128,17 +126,17 @@ class DataColumns:
     def of(cls, values: Any) -> DataColumns:
         """Return the columns from plain values, a mapping of names of fields to values.
 
-        The fields are the attributes of the class; those that are
-        left out have their defaults. An object of this class is
-        checked and returned, too.
+        The fields are the attributes of the class; those that are left
+        out have their defaults. An object of this class is checked and
+        returned, too.
 
         Raises
         ------
         ParameterError
             For invalid names of columns, or a name that occurs twice.
         """
-        # Plain values cannot state that documents are only scored: check such
-        # columns like others, then mark the result.
+        # Plain values cannot state that documents are only scored:
+        # check such columns like others, then mark the result.
         if isinstance(values, DataColumns) and values.no_labels:
             return cls.of(replace(values, no_labels=False)).without_labels()
         plain = values.as_dict() if isinstance(values, DataColumns) else values
@@ -154,9 +152,9 @@ class DataColumns:
             raise ParameterError(
                 "labels", labels[0], "no label columns beside files of judgments"
             )
-        # A judge is a column of labels, or a file of judgments, of its own. Of
-        # several judges, the label in use is that of the first one, unless
-        # another is specified.
+        # A judge is a column of labels, or a file of judgments, of its
+        # own. Of several judges, the label in use is that of the first
+        # one, unless another is specified.
         judges = cls(labels=labels, judgments=judgments).judges
         fields_by_name["label"] = label = fields_by_name["label"] or next(
             iter(judges), ""
@@ -223,10 +221,10 @@ def _checked_fields(values: Any) -> dict[str, Any]:
     if not isinstance(files, list | tuple):
         files = (files,) if files else ()
     checked["judgments"] = tuple(files)
-    # Check that there are no other fields, and the type of each one. A name may
-    # be "", for a column that is not specified, but not that of a file.
-    # "no_labels" is not a plain value: only the program sets it. The first id of
-    # a feature is 0 or 1, or not specified.
+    # Check that there are no other fields, and the type of each one. A
+    # name may be "", for a column that is not specified, but not that
+    # of a file. "no_labels" is not a plain value: only the program sets
+    # it. The first id of a feature is 0 or 1, or not specified.
     names = [
         checked[name]
         for name in ("qid", "label", "part", "feature_set", "document", "format")

@@ -70,14 +70,14 @@ class TextComments:
     def __iter__(self) -> Iterator[str]:
         """Yield all comments in order.
 
-        The bytes are copied for many rows at once, which is faster
-        than row by row.
+        The bytes are copied for many rows at once, which is faster than
+        row by row.
         """
         for begin in range(0, len(self), _ROWS_AT_ONCE):
             offsets = self.offsets[begin : begin + _ROWS_AT_ONCE + 1].tolist()
-            # ``offsets`` has the begin of each comment within the bytes of all,
-            # but the copy begins at the first of these rows: hence the
-            # differences.
+            # ``offsets`` has the begin of each comment within the bytes
+            # of all, but the copy begins at the first of these rows:
+            # hence the differences.
             content = self.content[offsets[0] : offsets[-1]].tobytes()
             for first, last in pairwise(offsets):
                 yield content[first - offsets[0] : last - offsets[0]].decode(
@@ -114,8 +114,8 @@ class TakenComments:
 class RankedIds:
     """Comments that contain only a document id, which is the rank of the original id.
 
-    Such comments replace the comments of the file where only the
-    order of the document ids was kept.
+    Such comments replace the comments of the file where only the order
+    of the document ids was kept.
 
     Attributes
     ----------

@@ -27,8 +27,8 @@ _EXPECTED = translatable(
     "milliseconds per feature: a table with the columns feature, per_document and per_query, the same as "
     "JSON, or profiles of Elasticsearch or OpenSearch"
 )
-# What Lucene does once per segment; everything else of a profile happens
-# document by document.
+# What Lucene does once per segment; everything else of a profile
+# happens document by document.
 _TIMES_PER_REQUEST = ("create_weight", "build_scorer", "count_weight")
 _SLICE_PREFIXES = ("max_", "min_", "avg_")
 _LTR_QUERY = "RankerQuery"
@@ -41,22 +41,21 @@ def read_costs(path: Path, dataset: FoldedDataset) -> FeatureCosts:
     Parameters
     ----------
     path : Path
-        CSV with the columns ``feature`` (id or name),
-        ``per_document`` and ``per_query``, in milliseconds; a missing
-        column counts 0. JSON: an object with such an object for each
-        feature, or a list of them. Or the response of Elasticsearch
-        or OpenSearch to a request with ``"profile": true``, or
-        several as a list or one per line: the children of the query
-        of the plug-in Learning To Rank are the features of the
-        feature set, in order.
+        CSV with the columns ``feature`` (id or name), ``per_document``
+        and ``per_query``, in milliseconds; a missing column counts 0.
+        JSON: an object with such an object for each feature, or a list
+        of them. Or the response of Elasticsearch or OpenSearch to a
+        request with ``"profile": true``, or several as a list or one
+        per line: the children of the query of the plug-in Learning To
+        Rank are the features of the feature set, in order.
     dataset : FoldedDataset
         Data whose features have the costs.
 
     Raises
     ------
     DatasetError
-        If the file has another form, a number is invalid, or a
-        feature of the data has no cost.
+        If the file has another form, a number is invalid, or a feature
+        of the data has no cost.
     FileAccessError
         If the file cannot be read.
     """
@@ -88,8 +87,8 @@ def costs_beside(dataset: FoldedDataset) -> tuple[FeatureCosts | None, str]:
 def holds_costs(path: Path) -> bool:
     """Return whether a file has costs of features, of any dataset.
 
-    A CSV file is recognised by its header alone; JSON is parsed.
-    Return False for a file that cannot be read.
+    A CSV file is recognised by its header alone; JSON is parsed. Return
+    False for a file that cannot be read.
     """
     with suppress(OSError, DataError):
         if path.suffix.lower() == ".csv":
@@ -114,9 +113,9 @@ def _costs_of_all_features(
     """Assign the costs in a file to a dataset's features.
 
     ``costs`` are pairs (milliseconds per document, milliseconds per
-    query): a mapping from a feature's name or id, or a sequence in
-    the order of the features. Raise DatasetError if a feature has no
-    cost, or all costs are 0.
+    query): a mapping from a feature's name or id, or a sequence in the
+    order of the features. Raise DatasetError if a feature has no cost,
+    or all costs are 0.
     """
     ids = dataset.feature_ids.tolist()
     costs_by_id = (
@@ -142,8 +141,8 @@ def _costs_of_all_features(
                 path=path
             )
         )
-    # The mean number of documents per query, in all parts of the first fold: it
-    # weights the costs per document.
+    # The mean number of documents per query, in all parts of the first
+    # fold: it weights the costs per document.
     parts = list(dataset.folds[0].parts.values())
     mean = sum(part.n_documents for part in parts) / sum(
         part.n_queries for part in parts
@@ -156,14 +155,13 @@ def _costs_by_name(
 ) -> dict[int, tuple[float, float]]:
     """Return the costs by feature id, from costs by name or by an id as text.
 
-    A cost is (milliseconds per document, milliseconds per query).
-    Names that the data do not have are skipped. Raise DatasetError
-    for two different costs of a feature.
+    A cost is (milliseconds per document, milliseconds per query). Names
+    that the data do not have are skipped. Raise DatasetError for two
+    different costs of a feature.
     """
-    # Later entries replace earlier ones: a name counts before an
-    # id, as a feature may be called "12", and the user's names
-    # (those of the dataset) before the names in its file
-    # (given_names).
+    # Later entries replace earlier ones: a name counts before an id, as
+    # a feature may be called "12", and the user's names (those of the
+    # dataset) before the names in its file (given_names).
     ids = {str(i): i for i in dataset.feature_ids.tolist()}
     for names in (given_names(dataset), dataset.feature_names):
         ids |= {
@@ -190,9 +188,9 @@ def _costs_by_position(
 
     A profile is a search engine's report of its times. A cost is
     (milliseconds per document, milliseconds per query). The order is
-    that of the engine's feature set or, if the dataset has none, of
-    the features of the data. Raise DatasetError if the number of
-    costs differs.
+    that of the engine's feature set or, if the dataset has none, of the
+    features of the data. Raise DatasetError if the number of costs
+    differs.
     """
     features = dataset.extension(FeatureSet)
     ids = dataset.feature_ids.tolist()
@@ -228,8 +226,8 @@ def _costs_from_table(path: Path, text: str) -> dict[str, tuple[float, float]]:
         rows = list(csv.reader(lines, delimiter=_separator(lines[0])))
     except csv.Error as error:
         raise _no_costs_error(path) from error
-    # Skip blank lines; cells that a short line lacks count as empty. The header
-    # is line 1.
+    # Skip blank lines; cells that a short line lacks count as empty.
+    # The header is line 1.
     costs_by_name: dict[str, tuple[float, float]] = {}
     for number, row in enumerate(rows[1:], start=2):
         if not any(cell.strip() for cell in row):
@@ -238,8 +236,8 @@ def _costs_from_table(path: Path, text: str) -> dict[str, tuple[float, float]]:
             name: row[column] if column < len(row) else ""
             for name, column in column_of.items()
         }
-        # The other cells are costs. An apostrophe before a name, which protects
-        # it from spreadsheets, is removed.
+        # The other cells are costs. An apostrophe before a name, which
+        # protects it from spreadsheets, is removed.
         location = tr("{path}, line {line}").format(path=path, line=number)
         _add_costs(
             costs_by_name, location, unguarded(cells.pop("feature").strip()), cells
@@ -386,8 +384,8 @@ def _costs_from_profiles(
     """Return the costs of the features of a feature set, in order, from profiles.
 
     A cost is (mean milliseconds per document, mean milliseconds per
-    request). ``answers`` are responses of a search engine, each with
-    a profile.
+    request). ``answers`` are responses of a search engine, each with a
+    profile.
 
     Elasticsearch and OpenSearch document the profile:
     ``profile.shards[].searches[].query[]`` is a tree with ``type``,
@@ -406,8 +404,8 @@ def _costs_from_profiles(
             # A response without a query of the plug-in is no request for features.
             requests += bool(queries)
             for query in queries:
-                # Each query has one child per feature, in order. The first
-                # query tells how many features there are.
+                # Each query has one child per feature, in order. The
+                # first query tells how many features there are.
                 children = query.get("children", [])
                 totals = totals or [[0.0, 0.0] for _ in children]
                 if len(children) != len(totals):
@@ -425,8 +423,8 @@ def _costs_from_profiles(
             "{path}: found no RankerQuery with features in the profile, expected a request with sltr."
         )
         raise DatasetError(text.format(path=path))
-    # Divide by at least one document: a request without hits has costs per
-    # request only.
+    # Divide by at least one document: a request without hits has costs
+    # per request only.
     return [
         (1e-6 * per_document / max(documents, 1.0), 1e-6 * per_request / requests)
         for per_document, per_request in totals
@@ -455,14 +453,13 @@ def _document_and_request_nanoseconds(
 ) -> tuple[float, float]:
     """Return a feature's nanoseconds (on documents, once per request) in a profile.
 
-    ``breakdown`` has the nanoseconds of each step of the search
-    engine by name, and numbers of calls, whose names end with
-    "_count". If segments are searched in parallel, ``breakdown`` also
-    has the times of slices (``max_`` …); only the sum over the slices
-    counts.
+    ``breakdown`` has the nanoseconds of each step of the search engine
+    by name, and numbers of calls, whose names end with "_count". If
+    segments are searched in parallel, ``breakdown`` also has the times
+    of slices (``max_`` …); only the sum over the slices counts.
     """
-    # milliseconds_of() only checks that a value is a number from 0 up: these
-    # remain nanoseconds.
+    # milliseconds_of() only checks that a value is a number from 0 up:
+    # these remain nanoseconds.
     times = {
         name: milliseconds_of(value)
         for name, value in breakdown.items()

@@ -32,8 +32,8 @@ class DataBlock:
     qid : ndarray of shape (m,)
         Ids of queries: whole numbers or texts.
     feature_names : sequence of str
-        Names of the features; () for none. The names of the first
-        block are used for all blocks.
+        Names of the features; () for none. The names of the first block
+        are used for all blocks.
     documents : sequence of str
         Ids of the documents; () for none.
 
@@ -142,8 +142,8 @@ class FirstRows:
 class FormatCode:
     """Where the code of RankStudio's own formats is, as ``"module:name"``.
 
-    A format of a plug-in needs no such code. Its reader, its
-    recogniser and its writer are small functions (see
+    A format of a plug-in needs no such code. Its reader, its recogniser
+    and its writer are small functions (see
     :class:`DataFormat`), which the default code calls and checks.
     These attributes may change with every release.
 
@@ -153,8 +153,8 @@ class FormatCode:
         ``(form, beginning) -> float``: how certain it is that a file
         with such a beginning has the format.
     read : str
-        A ``FormatReader``, which passes the documents of a part of
-        the dataset to a builder.
+        A ``FormatReader``, which passes the documents of a part of the
+        dataset to a builder.
     read_whole : str
         ``(path, progress, refuse) -> (table, source, read_as)`` for a
         format whose file is read at once, together with accompanying
@@ -171,8 +171,8 @@ class FormatCode:
         ``(logs, judgments) -> rows``: the documents that are not both
         logged and judged; else "".
     write : str
-        ``(form, dataset, path, comments)``: writes a dataset; "" for
-        a format that is only read.
+        ``(form, dataset, path, comments)``: writes a dataset; "" for a
+        format that is only read.
     """
 
     confidence: str = f"{_ADAPTER}:confidence"
@@ -196,45 +196,43 @@ class DataFormat:
     label : str
         Name for users.
     endings : tuple of str
-        Endings of file names; the first one is used for writing. ""
-        is none.
+        Endings of file names; the first one is used for writing. "" is none.
     about : str
         Contents of a line or row.
     reader : str
-        ``"module:function"`` of a function that gets the path of a
-        file and yields its documents in blocks: ``(X, y, qid)``, or a
+        ``"module:function"`` of a function that gets the path of a file
+        and yields its documents in blocks: ``(X, y, qid)``, or a
         :class:`DataBlock`, or with ``is_table`` a mapping of names of
         columns to their values.
     recognise : str
-        ``"module:function"`` of a function that gets the beginning of
-        a file (at most 4096 bytes) and its name, and returns how
-        certain it is of the format, from 0 to 1. It is not needed for
-        a format with an ending of its own.
+        ``"module:function"`` of a function that gets the beginning of a
+        file (at most 4096 bytes) and its name, and returns how certain
+        it is of the format, from 0 to 1. It is not needed for a format
+        with an ending of its own.
     magic : bytes
-        Bytes with which every file of the format begins; empty if
-        there are none.
+        Bytes with which every file of the format begins; empty if there
+        are none.
     writer : str
-        ``"module:function"`` of a function that gets the path of a
-        new file and all documents as a :class:`DataBlock`; "" for a
-        format that is only read.
+        ``"module:function"`` of a function that gets the path of a new
+        file and all documents as a :class:`DataBlock`; "" for a format
+        that is only read.
     growth : float
-        Approximate number of bytes of features for each byte of a
-        file.
+        Approximate number of bytes of features for each byte of a file.
     loses : tuple of str
         Parts of a dataset that the format cannot store.
     extra : str
-        Extra of RankStudio that installs the library of the format;
-        "" if none is needed.
+        Extra of RankStudio that installs the library of the format; ""
+        if none is needed.
     sizes : str
         Ending of the accompanying file of query sizes; "" if the data
         contain the queries.
     marks : tuple of str
-        For a joined format of an ability: texts, one of which occurs
-        at the beginning of each file.
+        For a joined format of an ability: texts, one of which occurs at
+        the beginning of each file.
     is_table : bool
         Whether the documents are rows of named columns, so that the
-        user can be asked which columns are the query, the label and
-        the features.
+        user can be asked which columns are the query, the label and the
+        features.
     is_joined : bool
         Whether judgments and values are in different files.
     has_word_ids : bool
@@ -326,9 +324,9 @@ class DataFormat:
     def read_whole(self, path: Path, progress: Any, *, refuse: bool) -> Any:
         """Read a file of this format at once, for a format that is not read piece by piece.
 
-        ``refuse`` is whether a missing value is an error.
-        ``progress`` reports how much is read. Return the table, its
-        source file, and how the file was read.
+        ``refuse`` is whether a missing value is an error. ``progress``
+        reports how much is read. Return the table, its source file, and
+        how the file was read.
         """
         return imported(self.code.read_whole)(path, progress, refuse)
 

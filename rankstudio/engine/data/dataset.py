@@ -49,15 +49,15 @@ __all__ = [
 class RankingDataset:
     """Documents with features, relevance labels and queries.
 
-    Rows are grouped by query: the documents of query ``q`` are the
-    rows ``query_ptr[q]:query_ptr[q + 1]``, in the order of the file.
+    Rows are grouped by query: the documents of query ``q`` are the rows
+    ``query_ptr[q]:query_ptr[q + 1]``, in the order of the file.
 
     Attributes
     ----------
     X : ndarray of shape (m, n), float64, C order, read-only; or SparseRows
-        Features: one row per document, one column per feature.
-        Missing values are already filled (see ``missing``). If most
-        values are zeros, only the others are stored (SparseRows).
+        Features: one row per document, one column per feature. Missing
+        values are already filled (see ``missing``). If most values are
+        zeros, only the others are stored (SparseRows).
     y : ndarray of shape (m,), float64, read-only
         Relevance labels.
     query_ptr : ndarray of shape (Q + 1,), int64, read-only
@@ -89,9 +89,9 @@ class RankingDataset:
         Largest label of the whole dataset, for ERR; by default the
         largest label in ``y``.
     convention : str
-        Key of the convention by which measures are computed by
-        default: the one of the public dataset that the file was
-        recognised as, or "standard".
+        Key of the convention by which measures are computed by default:
+        the one of the public dataset that the file was recognised as,
+        or "standard".
     """
 
     X: Floats
@@ -129,24 +129,23 @@ class RankingDataset:
         Parameters
         ----------
         X : array-like of shape (m, n)
-            Features, finite numbers; the columns of a pandas
-            DataFrame name the features.
+            Features, finite numbers; the columns of a pandas DataFrame
+            name the features.
         y : array-like of shape (m,)
             Relevance labels, finite numbers.
         qid : array-like of shape (m,), optional
-            Query of each document, integers or strings; by default
-            all documents belong to one query.
+            Query of each document, integers or strings; by default all
+            documents belong to one query.
         feature_names : sequence of n str, optional
-            Names of the features; by default ``"feature 1"`` and so
-            on, or the column names of X.
+            Names of the features; by default ``"feature 1"`` and so on,
+            or the column names of X.
         comments : sequence of m str, optional
             Comment of each document; "" by default.
 
         Raises
         ------
         ParameterError
-            For inconsistent shapes, empty data, or numbers that are
-            not finite.
+            For inconsistent shapes, empty data, or numbers that are not finite.
         DatasetError
             For missing query ids, or ids of several types.
 
@@ -154,8 +153,8 @@ class RankingDataset:
         -----
         O(mn + m log m). The arrays are copied.
         """
-        # Copy the arrays and check that they belong together. Without qid, all
-        # documents get the same query id, 0.
+        # Copy the arrays and check that they belong together. Without
+        # qid, all documents get the same query id, 0.
         features = np.array(X, dtype=np.float64, order="C", ndmin=2)
         labels = np.array(y, dtype=np.float64)
         m, n = features.shape
@@ -217,11 +216,11 @@ class RankingDataset:
         Parameters
         ----------
         frame : DataFrame
-            One row per document. Scattered rows of a query are
-            grouped, with a warning.
+            One row per document. Scattered rows of a query are grouped,
+            with a warning.
         qid, label : str
-            Columns of the query and of the label; by default the
-            usual names ("qid", "query_id", "label", "relevance" …).
+            Columns of the query and of the label; by default the usual
+            names ("qid", "query_id", "label", "relevance" …).
         features : sequence of str, optional
             Feature columns; all others by default.
         ignore : sequence of str
@@ -235,8 +234,8 @@ class RankingDataset:
         Raises
         ------
         DatasetError, ParameterError
-            If a column is missing or occurs twice, a label is
-            missing, or a feature is not numeric.
+            If a column is missing or occurs twice, a label is missing,
+            or a feature is not numeric.
 
         Examples
         --------
@@ -276,13 +275,12 @@ class RankingDataset:
             Source file of the contents.
         missing : {"query_min", "zero", "refuse"}
             Whether a missing value becomes the smallest value of the
-            feature in its query, or becomes 0. With "refuse" nothing
-            is filled, as the reader has refused missing values.
+            feature in its query, or becomes 0. With "refuse" nothing is
+            filled, as the reader has refused missing values.
         normalize : bool or str
             Whether to scale features to [0, 1] within each query.
         n_features : int, optional
-            Number of columns of the dataset, if larger than that of
-            the table.
+            Number of columns of the dataset, if larger than that of the table.
         """
         # The policy "" leaves missing values as they are.
         fill_policy = missing if missing != "refuse" else ""
@@ -332,10 +330,10 @@ class RankingDataset:
     def changed(self, **values: Any) -> RankingDataset:
         """Return a copy of the dataset with some attributes replaced.
 
-        Unlike `dataclasses.replace`, this method accepts training
-        parts that assemble their rows on demand (leave-query-out),
-        and returns a plain dataset. ``values`` are new values by the
-        names of attributes.
+        Unlike `dataclasses.replace`, this method accepts training parts
+        that assemble their rows on demand (leave-query-out), and
+        returns a plain dataset. ``values`` are new values by the names
+        of attributes.
         """
         unchanged = {
             f.name: getattr(self, f.name)
@@ -347,9 +345,9 @@ class RankingDataset:
     def with_features(self, columns: Ints) -> RankingDataset:
         """Return the same documents with the features of some columns.
 
-        ``columns`` are column numbers of X, from 0. If X lies in a
-        file that is mapped into memory, the chosen columns are
-        written to a temporary file, which is mapped, too.
+        ``columns`` are column numbers of X, from 0. If X lies in a file
+        that is mapped into memory, the chosen columns are written to a
+        temporary file, which is mapped, too.
         """
         if in_file(self.X):
             X = chosen_in_file(self.X, columns.tolist(), store.scratch_folder())
@@ -437,8 +435,8 @@ class RankingDataset:
         DataFrame
             Columns ``qid`` and ``label``, then one column per feature
             with its name. Features with equal names give columns with
-            equal names; ``frame.iloc[:, 2:]`` is always X. The
-            numbers are copied.
+            equal names; ``frame.iloc[:, 2:]`` is always X. The numbers
+            are copied.
 
         Examples
         --------
@@ -479,8 +477,8 @@ def default_names(feature_ids: Ints) -> tuple[str, ...]:
 def id_and_name(feature: int, name: str) -> str:
     """Return the label of a feature in a table: "25 BM25 of anchor".
 
-    ``feature`` is the id. Without a name of its own, a feature has
-    only the id as label.
+    ``feature`` is the id. Without a name of its own, a feature has only
+    the id as label.
     """
     return f"{feature} {name}".removesuffix(f" feature {feature}")
 
@@ -548,9 +546,9 @@ class FoldedDataset:
     folds : tuple of Fold
         At least one fold.
     convention : str
-        Key of the convention by which measures are computed by
-        default (see ``rankstudio.engine.metrics``); by default that
-        of the first training part.
+        Key of the convention by which measures are computed by default
+        (see ``rankstudio.engine.metrics``); by default that of the
+        first training part.
     divided_by : str
         How the folds were created, if not from files: "10-fold, seed
         0"; otherwise "".
@@ -574,8 +572,8 @@ class FoldedDataset:
 
         The measure ERR depends on the greatest grade, and must not
         depend on how data are divided. The convention, by which
-        measures are computed, is by default that of the first
-        training part.
+        measures are computed, is by default that of the first training
+        part.
         """
         grades = {
             part.greatest_grade for fold in self.folds for part in fold.parts.values()
@@ -623,8 +621,7 @@ class FoldedDataset:
     def of(cls, data: FoldedDataset | RankingDataset) -> FoldedDataset:
         """Return a FoldedDataset unchanged; make a RankingDataset the training part of one fold.
 
-        The name of the new dataset is that of its file up to the
-        first dot.
+        The name of the new dataset is that of its file up to the first dot.
 
         Raises
         ------
@@ -658,8 +655,8 @@ class FoldedDataset:
         part : str
             Column with the values "train", "vali" or "test".
         fold : str
-            Column of the fold, for several folds; a document in
-            several folds has a row in each.
+            Column of the fold, for several folds; a document in several
+            folds has a row in each.
         name : str
             Name of the dataset.
         ignore : sequence of str
@@ -728,8 +725,8 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 def numbered(keys: NDArray[Any]) -> tuple[Ints, tuple[str, ...]]:
     """Return (number of each document's query, ids of the queries).
 
-    ``keys`` has the query of each document. Queries are numbered from
-    0 in order of first appearance; the numbers have shape (m,).
+    ``keys`` has the query of each document. Queries are numbered from 0
+    in order of first appearance; the numbers have shape (m,).
     """
     unique, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     appearance = np.argsort(first)
@@ -740,9 +737,9 @@ def numbered(keys: NDArray[Any]) -> tuple[Ints, tuple[str, ...]]:
 def check_arrays(X: Floats, y: Floats, qid: NDArray[Any]) -> None:
     """Raise `ParameterError` if arrays do not form a dataset.
 
-    X must have shape (m, n), y and qid shape (m,), for m documents
-    with n features. There must be a document and a feature, and the
-    numbers of X and y must be finite.
+    X must have shape (m, n), y and qid shape (m,), for m documents with
+    n features. There must be a document and a feature, and the numbers
+    of X and y must be finite.
     """
     if X.ndim != 2 or 0 in X.shape:
         raise ParameterError("X", f"shape {X.shape}", "at least one row and one column")
@@ -761,9 +758,9 @@ def check_arrays(X: Floats, y: Floats, qid: NDArray[Any]) -> None:
 def constant_columns(X: Floats, query_ptr: Ints) -> Bools:
     """Return whether each column is constant within every query, shape (n,).
 
-    X has shape (m, n), one row per document. ``query_ptr``, of shape
-    (Q + 1,), has the first row of each query and then m. O(mn), in
-    blocks of queries to save memory.
+    X has shape (m, n), one row per document. ``query_ptr``, of shape (Q
+    + 1,), has the first row of each query and then m. O(mn), in blocks
+    of queries to save memory.
     """
     if isinstance(X, SparseRows):
         return sparse_values.constant_columns(X, query_ptr)

@@ -12,8 +12,8 @@ from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
-# Price of a feature that costs nothing, as a share of the cheapest other one: a
-# gain is divided by it.
+# Price of a feature that costs nothing, as a share of the cheapest
+# other one: a gain is divided by it.
 _SHARE_OF_CHEAPEST = 1e-3
 _MAX_MILLISECONDS = 1e12  # some thirty years; sums of such numbers stay finite
 _EXPECTED = translatable(
@@ -26,8 +26,8 @@ _EXPECTED = translatable(
 class FeatureCosts:
     """Milliseconds that a search engine needs to compute features.
 
-    A feature costs something once per query, such as opening an
-    index, and something for each document.
+    A feature costs something once per query, such as opening an index,
+    and something for each document.
 
     Attributes
     ----------
@@ -121,8 +121,8 @@ class FeatureCosts:
         """Return the milliseconds per query of each feature by id, all greater than 0.
 
         A selection of features divides by these numbers. So a feature
-        that costs nothing has a thousandth of the cost of the
-        cheapest other feature.
+        that costs nothing has a thousandth of the cost of the cheapest
+        other feature.
         """
         cost_of_feature = {i: self.milliseconds([i]) for i, _, _ in self.features}
         least = min(

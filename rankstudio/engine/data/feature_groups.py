@@ -28,9 +28,9 @@ Groups = Mapping[str, tuple[int, ...]]
 class GroupedFeatures:
     """Groups of features: an extension of a plan, or of a dataset, as the user's groups for new plans.
 
-    A selector selects each group as a whole; a feature without a
-    group is a candidate of its own. A plan may combine groups with a
-    method that does not support them, but cannot be run then.
+    A selector selects each group as a whole; a feature without a group
+    is a candidate of its own. A plan may combine groups with a method
+    that does not support them, but cannot be run then.
 
     Attributes
     ----------
@@ -88,12 +88,12 @@ def checked_groups(values: Any) -> Groups:
         group_name(name): _checked_ids(name, ids) for name, ids in values.items()
     }
     all_ids = [i for ids in ids_by_name.values() for i in ids]
-    # The name of a group is "" if it is invalid; names that become equal, such
-    # as "BM25" and "BM25 ", leave one of two groups.
+    # The name of a group is "" if it is invalid; names that become
+    # equal, such as "BM25" and "BM25 ", leave one of two groups.
     has_invalid_names = "" in ids_by_name or len(ids_by_name) < len(values)
     if has_invalid_names or len(set(all_ids)) < len(all_ids):
-        # Counting takes time quadratic in the number of ids: name the feature
-        # in the message only if there are few.
+        # Counting takes time quadratic in the number of ids: name the
+        # feature in the message only if there are few.
         is_short = len(all_ids) < _MAX_COUNTED_IDS
         repeated_ids = (
             sorted({i for i in all_ids if all_ids.count(i) > 1}) if is_short else []
@@ -113,8 +113,8 @@ def checked_groups(values: Any) -> Groups:
 def feature_groups_of(extended: Extended) -> Groups:
     """Return the groups of features of a plan, or those that the user made for a dataset.
 
-    The result maps the name of a group to ids. Return an empty
-    mapping if there are no groups.
+    The result maps the name of a group to ids. Return an empty mapping
+    if there are no groups.
     """
     extension = extended.extension(GroupedFeatures)
     return FrozenMapping() if extension is None else extension.groups
@@ -135,8 +135,8 @@ def _checked_ids(name: Any, ids: Any) -> tuple[int, ...]:
     """Return the ids of the group ``name``, ascending and without duplicates.
 
     ``ids`` is an iterable of ids, or a text with commas or blanks
-    between them. Raise ParameterError, which names the group, if an
-    id is invalid or the group has no id.
+    between them. Raise ParameterError, which names the group, if an id
+    is invalid or the group has no id.
     """
     items = ids.replace(",", " ").split() if isinstance(ids, str) else ids
     try:
@@ -194,9 +194,8 @@ def group_names(groups: Groups) -> dict[int, str]:
 def in_groups(ids: Iterable[int], groups: Groups) -> list[tuple[str, tuple[int, ...]]]:
     """Divide feature ids by their groups: return pairs (name of a group, ids in it).
 
-    The pairs are in the order in which the groups first occur among
-    the ids. Each ungrouped feature has a pair of its own, with the
-    name "".
+    The pairs are in the order in which the groups first occur among the
+    ids. Each ungrouped feature has a pair of its own, with the name "".
     """
     names = group_names(groups)
     # An ungrouped feature has its id as the key, an int, so that it stays alone.
@@ -224,8 +223,8 @@ def groups_in_words(groups: Groups, max_names: int = 4) -> str:
 def with_their_groups(ids: Iterable[int], groups: Groups) -> tuple[int, ...]:
     """Return feature ids and the ids of all other features of their groups, without duplicates.
 
-    A feature in no group stays alone. The order is the one in which
-    the features or their groups first occur.
+    A feature in no group stays alone. The order is the one in which the
+    features or their groups first occur.
     """
     names = group_names(groups)
     # dict.fromkeys removes duplicates and keeps the order; no group is called "".
@@ -243,9 +242,9 @@ def candidate_names(
 ) -> tuple[str, ...]:
     """Return the name of each feature as a candidate of a selection.
 
-    The name is that of the feature's group, as groups are selected as
-    a whole, or that of a feature without a group. ``ids`` and
-    ``names`` belong to the same features, in order.
+    The name is that of the feature's group, as groups are selected as a
+    whole, or that of a feature without a group. ``ids`` and ``names``
+    belong to the same features, in order.
     """
     if not groups:
         return tuple(names)
@@ -276,8 +275,8 @@ def greatest_size(n_features: int, groups: Groups, n_steps: int) -> int:
     """Return the maximum number of features that a selection has after some steps.
 
     Each step adds a whole group or one ungrouped feature; there are
-    ``n_features`` features in all. The maximum is reached by adding
-    the largest groups first.
+    ``n_features`` features in all. The maximum is reached by adding the
+    largest groups first.
     """
     sizes = sorted(map(len, groups.values()), reverse=True)
     # Steps that remain after all groups add one ungrouped feature each.
@@ -309,8 +308,7 @@ def read_groups(path: Path) -> Groups:
     Raises
     ------
     DatasetError
-        If the file contains no groups; the message states the
-        expected format.
+        If the file contains no groups; the message states the expected format.
     FileAccessError
         If the file cannot be read.
     """
@@ -327,8 +325,8 @@ def read_groups(path: Path) -> Groups:
 def groups_in_table(text: str) -> dict[int, str]:
     """Return the group's name of each feature in the text of a table, by 1-based id.
 
-    The header must have a column of ids, such as "id" or "feature",
-    and one called "group"; without such a header return {}. Features
+    The header must have a column of ids, such as "id" or "feature", and
+    one called "group"; without such a header return {}. Features
     without a group are left out.
     """
     rows = map(csv_cells, text.splitlines())

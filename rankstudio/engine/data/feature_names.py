@@ -71,11 +71,9 @@ class FeatureNotes:
     names, notes : Mapping of int to str
         Name or note of a feature by its 1-based id.
     groups : Mapping of str to tuple of int
-        1-based ids of the features of each group, by the group's
-        name.
+        1-based ids of the features of each group, by the group's name.
     feature_set : FeatureSet or None
-        Feature set of a search engine that the user imported; None
-        without one.
+        Feature set of a search engine that the user imported; None without one.
     costs : FeatureCosts or None
         Costs of features that the user imported; None without them.
     """
@@ -109,8 +107,7 @@ def read_feature_names(path: Path) -> dict[int, str]:
     Raises
     ------
     DatasetError
-        If the file contains no names; the message states the expected
-        format.
+        If the file contains no names; the message states the expected format.
     FileAccessError
         If the file cannot be read.
     """
@@ -145,8 +142,8 @@ def load_notes(folder: Path, dataset: FoldedDataset) -> FeatureNotes:
     path = _names_file(folder, dataset)
     if path is None:
         return FeatureNotes()
-    # The feature set and the costs have files of their own; the set is None if
-    # there is no valid file.
+    # The feature set and the costs have files of their own; the set is
+    # None if there is no valid file.
     imported = FeatureNotes(
         feature_set=first_feature_set([path.with_suffix(_FEATURE_SET_ENDING)]),
         costs=_stored_costs(path),
@@ -166,8 +163,8 @@ def load_notes(folder: Path, dataset: FoldedDataset) -> FeatureNotes:
     for row in rows:
         if len(row) >= 3 and re.fullmatch(r"[1-9][0-9]{0,8}", row[0]):
             feature = int(row[0])
-            # The columns are name, note and group. A row may have no group:
-            # then the added "" is the third text.
+            # The columns are name, note and group. A row may have no
+            # group: then the added "" is the third text.
             texts = [_cleaned(unguarded(text)) for text in (*row[1:4], "")]
             names[feature], notes[feature], groups[feature] = texts[:3]
     return replace(
@@ -193,8 +190,8 @@ def _stored_costs(path: Path) -> FeatureCosts | None:
 def save_notes(folder: Path, dataset: FoldedDataset, notes: FeatureNotes) -> None:
     """Store the user's names, notes and groups of a dataset's features.
 
-    The files are found again by the contents of the data, wherever
-    the data are.
+    The files are found again by the contents of the data, wherever the
+    data are.
 
     Parameters
     ----------
@@ -206,14 +203,13 @@ def save_notes(folder: Path, dataset: FoldedDataset, notes: FeatureNotes) -> Non
     dataset : FoldedDataset
         The data, identified by the checksum of the first data file.
     notes : FeatureNotes
-        The user's names, notes and groups, and an imported feature
-        set and costs.
+        The user's names, notes and groups, and an imported feature set
+        and costs.
 
     Raises
     ------
     OutputError
-        If a file cannot be written, or the data were not read from a
-        file.
+        If a file cannot be written, or the data were not read from a file.
     """
     path = _names_file(folder, dataset)
     if path is None:
@@ -254,8 +250,7 @@ def renamed(dataset: FoldedDataset, names: Mapping[int, str]) -> FoldedDataset:
     dataset : FoldedDataset
         The data; not changed.
     names : Mapping of int to str
-        New names by id; the other features keep the names from the
-        data.
+        New names by id; the other features keep the names from the data.
     """
     original_names = given_names(dataset)
     ids = dataset.feature_ids.tolist()
@@ -289,8 +284,8 @@ def with_feature_set(dataset: FoldedDataset, feature_set: FeatureSet) -> FoldedD
     )
     if not matched.ids:
         raise DatasetError(feature_set.unused(len(ids)))
-    # Only features without a name in the data are named by the set; "feature 7"
-    # and "id 6" are no names, but made up by the reader.
+    # Only features without a name in the data are named by the set;
+    # "feature 7" and "id 6" are no names, but made up by the reader.
     features = zip(ids, original_names, strict=True)
     new_names = tuple(
         matched.labels.get(i, name) if _NAMELESS.fullmatch(name) else name
@@ -316,8 +311,7 @@ def set_mismatch(dataset: FoldedDataset) -> str:
 
     A feature set describes the features of a search engine. Return ""
     if there is no doubt, or no feature set. For features that are
-    matched by position, only the number of features can show a
-    mistake.
+    matched by position, only the number of features can show a mistake.
     """
     feature_set = dataset.extension(FeatureSet)
     if feature_set is None or feature_set.by_name:
@@ -350,9 +344,9 @@ def _with_names(
 
     def with_shown_names(part: RankingDataset) -> RankingDataset:
         """Return a part with the ``shown_names`` of the enclosing function."""
-        # A copy has the same class, also of parts that assemble documents on
-        # demand; `dataclasses.replace` would not accept these. They are frozen,
-        # hence __setattr__.
+        # A copy has the same class, also of parts that assemble
+        # documents on demand; `dataclasses.replace` would not accept
+        # these. They are frozen, hence __setattr__.
         renamed_part = copy.copy(part)
         object.__setattr__(renamed_part, "feature_names", shown_names)
         return renamed_part
@@ -367,9 +361,9 @@ def _with_names(
 def _names_in_lines(path: Path, text: str) -> dict[int, str]:
     """Return the names of features by 1-based id, in text of CSV or in a feature list of RankLib.
 
-    The ending of the name of ``path`` decides which of the two. A
-    line of RankLib is "12<tab>BM25" or "12 # BM25". Ids without a
-    name are left out.
+    The ending of the name of ``path`` decides which of the two. A line
+    of RankLib is "12<tab>BM25" or "12 # BM25". Ids without a name are
+    left out.
     """
     if path.suffix.lower() == ".csv":
         return names_in_table(text, separated=True)

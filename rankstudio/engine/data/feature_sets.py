@@ -65,8 +65,7 @@ class FeatureSet:
         that the set is matched with; empty if the set is not matched
         with data.
     by_name : bool
-        Whether the features are matched by name; otherwise by
-        position.
+        Whether the features are matched by name; otherwise by position.
     """
 
     engine: Engine
@@ -98,10 +97,10 @@ class FeatureSet:
     def of(self, features: Sequence[tuple[int, str]]) -> dict[int, str]:
         """Return the names that the features of a model have in this set, by id.
 
-        If the set is matched with data, a feature is found by its id
-        in these data. Otherwise features are found by name, or,
-        unless the set has all the names, by position: feature 1 is
-        the first of the set.
+        If the set is matched with data, a feature is found by its id in
+        these data. Otherwise features are found by name, or, unless the
+        set has all the names, by position: feature 1 is the first of
+        the set.
 
         Parameters
         ----------
@@ -111,11 +110,10 @@ class FeatureSet:
         Raises
         ------
         DatasetError
-            If a feature is not in the set, so that scores would be
-            wrong.
+            If a feature is not in the set, so that scores would be wrong.
         """
-        # ``ids`` has the name of each feature of the data by its id; it is empty
-        # unless the set is matched with data.
+        # ``ids`` has the name of each feature of the data by its id; it
+        # is empty unless the set is matched with data.
         name_of_id = self.ids or self._numbered(features)
         for number, name in features:
             if number not in name_of_id:
@@ -142,8 +140,8 @@ class FeatureSet:
         at another position of the set is left out, as its position
         would be wrong.
         """
-        # Names in data are on one line; the set's may have line ends. A label is
-        # a name of the set on one line.
+        # Names in data are on one line; the set's may have line ends. A
+        # label is a name of the set on one line.
         name_of_label = self._name_of_label
         if all(name in name_of_label for _, name in features):
             return {number: name_of_label[name] for number, name in features}
@@ -174,12 +172,12 @@ class FeatureSet:
         features : iterable of (int, str)
             1-based ids and names of all features of the data.
         by_position : bool
-            Whether feature 12 is the twelfth of the set where the
-            data have none of its names.
+            Whether feature 12 is the twelfth of the set where the data
+            have none of its names.
         """
         all_features = list(features)
-        # Names in data are on one line; the set's may have line ends. A label is
-        # a name of the set on one line.
+        # Names in data are on one line; the set's may have line ends. A
+        # label is a name of the set on one line.
         name_of_label = self._name_of_label
         ids = {
             number: name_of_label[name]
@@ -253,8 +251,8 @@ class FeatureSet:
     def _sources(self, name: str) -> set[str]:
         """Return the names of the features that a feature is derived from directly.
 
-        Only Elasticsearch has derived features: the template of such
-        a feature is an expression or a script with the names of other
+        Only Elasticsearch has derived features: the template of such a
+        feature is an expression or a script with the names of other
         features.
         """
         if self.engine != "elasticsearch":
@@ -272,17 +270,15 @@ def read_feature_set(path: Path) -> FeatureSet:
     Parameters
     ----------
     path : Path
-        JSON of an Elasticsearch or OpenSearch feature set, or of a
-        Solr feature store, also as the engine's response; or Vespa
-        rank features: one per line, as a JSON list, the
-        ``matchfeatures`` of a result, or the ``match-features`` of a
-        rank profile.
+        JSON of an Elasticsearch or OpenSearch feature set, or of a Solr
+        feature store, also as the engine's response; or Vespa rank
+        features: one per line, as a JSON list, the ``matchfeatures`` of
+        a result, or the ``match-features`` of a rank profile.
 
     Raises
     ------
     DatasetError
-        If the file is not a feature set, or two features have the
-        same name.
+        If the file is not a feature set, or two features have the same name.
     FileAccessError
         If the file cannot be read.
     """
@@ -292,8 +288,8 @@ def read_feature_set(path: Path) -> FeatureSet:
 def parsed_feature_set(path: Path, text: str) -> FeatureSet:
     """Return a search engine's feature set from a text: JSON, or lines of Vespa.
 
-    ``path`` is for messages only. Raise DatasetError if the text is
-    no feature set, or a name occurs twice.
+    ``path`` is for messages only. Raise DatasetError if the text is no
+    feature set, or a name occurs twice.
     """
     read = _set_from_json if text.lstrip()[:1] in ("[", "{") else _set_from_lines
     parsed = read(path, text)
@@ -338,15 +334,15 @@ def holds_feature_set(path: Path) -> bool:
 def features_in_json(node: Any) -> tuple[list[Any], str]:
     """Return (features, name of their set) in parsed JSON of a search engine.
 
-    ``node`` may be the list itself, a feature store or a model of
-    Solr, a feature set, or a response with a feature set. The name is
-    "" if there is none; without a list return ([], "").
+    ``node`` may be the list itself, a feature store or a model of Solr,
+    a feature set, or a response with a feature set. The name is "" if
+    there is none; without a list return ([], "").
     """
     name = ""
-    # Keys of the objects that may be around the list, from the outermost inward
-    # (a response has "hits" within "hits"); those that are absent are skipped.
-    # The name is in the innermost object with one. A list with one hit of a
-    # search is unwrapped, too.
+    # Keys of the objects that may be around the list, from the
+    # outermost inward (a response has "hits" within "hits"); those that
+    # are absent are skipped. The name is in the innermost object with
+    # one. A list with one hit of a search is unwrapped, too.
     keys = (
         "hits",
         "hits",
@@ -374,12 +370,12 @@ def features_in_json(node: Any) -> tuple[list[Any], str]:
 def is_rank_feature(text: str) -> bool:
     """Return whether a text is a rank feature of Vespa, such as ``fieldMatch(title).completeness``.
 
-    Other text is rejected, because a brace or a line end could end
-    the expression.
+    Other text is rejected, because a brace or a line end could end the
+    expression.
     """
-    # A name, then arguments in brackets, then an output of the feature after a
-    # dot; the last two are optional. ``end`` is the position behind what was
-    # recognised, 0 for an error.
+    # A name, then arguments in brackets, then an output of the feature
+    # after a dot; the last two are optional. ``end`` is the position
+    # behind what was recognised, 0 for an error.
     head = _DOTTED_NAME.match(text)
     if head is None or len(text) > _MAX_LENGTH:
         return False
@@ -404,13 +400,12 @@ class _ParsedSet:
 def _set_from_json(path: Path, text: str) -> _ParsedSet:
     """Return the feature set in a JSON text of a search engine: the engine, name and definitions.
 
-    ``path`` is for messages. Raise DatasetError if there is no
-    feature set.
+    ``path`` is for messages. Raise DatasetError if there is no feature set.
     """
     try:
         document = json.loads(text)
-        # Refuse what could not be written again: half of a surrogate pair, NaN,
-        # and 1e999, which is infinite.
+        # Refuse what could not be written again: half of a surrogate
+        # pair, NaN, and 1e999, which is infinite.
         json.dumps(document, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
         raise _no_feature_set_error(path) from error
@@ -472,8 +467,8 @@ def _set_from_lines(path: Path, text: str) -> _ParsedSet:
         for feature in (_split_outside_brackets(line) if blocks else [line])
     ]
     # In the lists of a profile, any name is a feature; elsewhere, a
-    # name might be any word of a text. Several lists may have the
-    # same feature.
+    # name might be any word of a text. Several lists may have the same
+    # feature.
     if blocks:
         return _vespa_set(path, list(dict.fromkeys(features)), listed=True)
     return _vespa_set(path, features)
@@ -483,10 +478,10 @@ def _profile_lists(text: str) -> Iterator[str]:
     """Yield the contents of the lists of features in a rank profile of Vespa.
 
     The profile is ``text``. A list has a head such as
-    ``match-features``, and its contents either on the same line after
-    a colon, or in braces. O(n) for n characters: the next braces are
-    searched only if the last ones found are passed, as a text may
-    have many heads of lists before one brace.
+    ``match-features``, and its contents either on the same line after a
+    colon, or in braces. O(n) for n characters: the next braces are
+    searched only if the last ones found are passed, as a text may have
+    many heads of lists before one brace.
     """
     end = 0  # behind the last list
     opening = -1  # the first brace after the head of the list
@@ -526,10 +521,10 @@ def _vespa_set(
 ) -> _ParsedSet:
     """Return the feature set of some of Vespa's rank features; each defines itself.
 
-    Names without arguments and outputs could be any words of any
-    text: they are accepted only if another feature has arguments or
-    an output, or if they are ``listed`` in a rank profile. Otherwise
-    raise DatasetError, which names ``path``.
+    Names without arguments and outputs could be any words of any text:
+    they are accepted only if another feature has arguments or an
+    output, or if they are ``listed`` in a rank profile. Otherwise raise
+    DatasetError, which names ``path``.
     """
     names = [feature.strip() for feature in features]
     has_typical_name = any(map(_ARGUMENT_OR_OUTPUT.search, names))

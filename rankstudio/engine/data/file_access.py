@@ -64,9 +64,8 @@ def regular_file_size(path: Path) -> int:
 def padded(path: Path, size: int) -> Bytes:
     """Return a buffer for the ``size`` bytes of a file, followed by newlines.
 
-    The newlines let a parser read words of eight bytes beyond the
-    end. The first ``size`` bytes are not yet set; ``path`` is for
-    messages.
+    The newlines let a parser read words of eight bytes beyond the end.
+    The first ``size`` bytes are not yet set; ``path`` is for messages.
 
     Raises
     ------
@@ -224,15 +223,15 @@ def unpacked_pieces(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
     kind, make = compression
     member: _Member | None = None
     while True:
-        # A file may have several members, that is, compressed texts one after
-        # another, with zero bytes between them, as on tapes.
+        # A file may have several members, that is, compressed texts one
+        # after another, with zero bytes between them, as on tapes.
         if member is None:
             packed_piece = packed_piece.lstrip(b"\0")
             member = make(path) if packed_piece else None
         if member is not None:
             yield from _unpacked_rest(path, kind, member, packed_piece)
-            # The bytes behind the end of a member belong to the next one; use
-            # them before the next piece.
+            # The bytes behind the end of a member belong to the next
+            # one; use them before the next piece.
             if member.eof:
                 packed_piece = packed_piece[len(packed_piece) - member.unused :]
                 member = None
@@ -258,8 +257,7 @@ def is_packed(begin: bytes) -> bool:
 def _compression_of(begin: bytes) -> tuple[str, Callable[[Path], _Member]] | None:
     """Return (kind of compression, decompressor) of a file by its beginning.
 
-    ``begin`` has the first bytes. Return None if the file is not
-    compressed.
+    ``begin`` has the first bytes. Return None if the file is not compressed.
     """
     return next(
         ((kind, make) for magic, kind, make in _KINDS if begin.startswith(magic)), None
@@ -271,9 +269,9 @@ def _unpacked_rest(
 ) -> Iterator[bytes]:
     """Yield the decompressed pieces of the next packed bytes of a file.
 
-    ``member`` is the decompressor of the file, ``kind`` the name of
-    the compression for messages. Raise FileAccessError if the bytes
-    are damaged.
+    ``member`` is the decompressor of the file, ``kind`` the name of the
+    compression for messages. Raise FileAccessError if the bytes are
+    damaged.
     """
     pieces = member.pieces(packed_piece)
     while True:
@@ -299,8 +297,8 @@ def _unpacked_rest(
 def read_beginning(path: Path, max_bytes: int = _PIECE_BYTES) -> bytes:
     """Return the first bytes of a file, decompressed if necessary.
 
-    Only ``max_bytes`` bytes are read. For a compressed file, the
-    result is their decompressed contents, cut to as many bytes.
+    Only ``max_bytes`` bytes are read. For a compressed file, the result
+    is their decompressed contents, cut to as many bytes.
 
     Raises
     ------
@@ -317,8 +315,8 @@ def read_beginning(path: Path, max_bytes: int = _PIECE_BYTES) -> bytes:
     except OSError as error:
         raise refusal(path, error) from None
     text = b""
-    # What was read may end within the compressed text. A damaged file is
-    # reported by its reader.
+    # What was read may end within the compressed text. A damaged file
+    # is reported by its reader.
     with suppress(FileAccessError):
         for piece in unpacked_pieces(path, iter((content,))):
             text += piece
@@ -358,8 +356,8 @@ class _Gzip(_Member):
     """A member of gzip, whose library itself limits the size of a piece."""
 
     def pieces(self, packed: bytes) -> Iterator[bytes]:
-        # At the end of the member, zlib still has the unconsumed tail of an
-        # earlier call: eof stops the loop.
+        # At the end of the member, zlib still has the unconsumed tail
+        # of an earlier call: eof stops the loop.
         while packed and not self._member.eof:
             yield self._member.decompress(packed, _PIECE_BYTES)
             packed = self._member.unconsumed_tail
@@ -394,8 +392,8 @@ class _Zstandard(_Member):
 def _zstandard(path: Path) -> Any:
     """Import and return the library of Zstandard, which only files in this compression need.
 
-    ``path`` is such a file, for the message. Raise MissingExtraError
-    if the library is not installed.
+    ``path`` is such a file, for the message. Raise MissingExtraError if
+    the library is not installed.
     """
     try:
         import zstandard  # noqa: PLC0415 - an extra

@@ -36,14 +36,14 @@ class Fingerprint:
 def fingerprint(dataset: FoldedDataset) -> Fingerprint:
     """Return a dataset's fingerprint: a checksum of all its parts, and its files.
 
-    The reader hashed the same bytes that it parsed, so nothing is
-    read again, and neither names nor times are trusted. Parts
-    assembled in memory, with m documents and n features, are hashed
-    directly, in O(mn).
+    The reader hashed the same bytes that it parsed, so nothing is read
+    again, and neither names nor times are trusted. Parts assembled in
+    memory, with m documents and n features, are hashed directly, in
+    O(mn).
     """
     files: dict[str, Source] = {}
-    # Checksums of whole data that parts are selected from, by the id() of the
-    # object, so that each is computed once for all folds.
+    # Checksums of whole data that parts are selected from, by the id()
+    # of the object, so that each is computed once for all folds.
     checksums: dict[int, str] = {}
     lines = []
     for fold in dataset.folds:
@@ -60,21 +60,20 @@ def data_digest(dataset: FoldedDataset) -> str:
     """Return a digest of the documents and labels that runs are measured on.
 
     If the folds are those of the files, even if only a share of the
-    training queries is used, the digest is that of the files.
-    Otherwise the digest covers only the validation and test parts, so
-    that runs with different shares of the training queries have the
-    same digest.
+    training queries is used, the digest is that of the files. Otherwise
+    the digest covers only the validation and test parts, so that runs
+    with different shares of the training queries have the same digest.
     """
     identity = fingerprint(dataset)
     # ``divided_by`` is how the program made the folds; "" for those of files.
     if identity.files and not dataset.divided_by:
         return files_digest(identity.files)
-    # "train 50%, seed 0": only the training queries were reduced. The files are
-    # then those of the folds before that.
+    # "train 50%, seed 0": only the training queries were reduced. The
+    # files are then those of the folds before that.
     if dataset.origin.whole_sources and dataset.divided_by.startswith("train "):
         return files_digest(dataset.origin.whole_sources)
-    # Checksums of whole data that parts are selected from, by the id() of the
-    # object; filled and used below.
+    # Checksums of whole data that parts are selected from, by the id()
+    # of the object; filled and used below.
     checksums: dict[int, str] = {}
     lines = [
         f"{fold.number} {name} {part.n_features} {_part_checksum(part, checksums)}"
@@ -116,8 +115,8 @@ def _part_checksum(part: RankingDataset, checksums: dict[int, str]) -> str:
     """Return the checksum of a part of a fold, such as its training part.
 
     For a selection of queries from whole data, the result is the
-    checksum of the whole data and a text on the queries.
-    ``checksums`` stores checksums of whole data by their id().
+    checksum of the whole data and a text on the queries. ``checksums``
+    stores checksums of whole data by their id().
     """
     return (
         _selection_checksum(part, checksums)

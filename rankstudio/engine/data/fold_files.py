@@ -65,9 +65,9 @@ class FilesOfFold:
 def path_to_open(paths: Sequence[str]) -> str:
     """Return the path to open for files that the user opens together.
 
-    Files with the sizes of queries, and judgments of logs, are
-    ignored. One file with data is the path itself; several logs, or
-    the parts of one fold, are opened by their folder.
+    Files with the sizes of queries, and judgments of logs, are ignored.
+    One file with data is the path itself; several logs, or the parts of
+    one fold, are opened by their folder.
 
     Raises
     ------
@@ -140,8 +140,7 @@ def is_part_file(path: Path) -> bool:
     Returns
     -------
     bool
-        Whether name and ending are those of a part; the file is not
-        read.
+        Whether name and ending are those of a part; the file is not read.
     """
     words = re.split("[._-]", path.name)
     named = any(pattern.match(word) for pattern in PARTS.values() for word in words)
@@ -153,9 +152,9 @@ def find_folds(path: Path, *, judged: bool = False) -> list[FilesOfFold]:
 
     ``path`` is a data file or a folder. A folder of feature logs
     (responses of a search engine) needs judgments in it, unless it is
-    ``judged`` by a file elsewhere: then it is one training part.
-    Raise DatasetError if there is no dataset or several,
-    FileAccessError for a missing file.
+    ``judged`` by a file elsewhere: then it is one training part. Raise
+    DatasetError if there is no dataset or several, FileAccessError for
+    a missing file.
     """
     # A file is one fold with a training part only; it has to exist.
     if not is_there(path) or not path.is_dir():
@@ -211,16 +210,16 @@ def folds_in(folder: Path) -> list[FilesOfFold]:
                     ).format(numbered=numbered[fold.number])
                 )
         return folds
-    # A file of judgments, such as qrels.txt, stands for data whose features are
-    # in other files of the folder.
+    # A file of judgments, such as qrels.txt, stands for data whose
+    # features are in other files of the folder.
     qrels = [
         child
         for child in children(folder)
         if is_qrels_name(child.name) and child.is_file()
     ]
     if len(qrels) == 1:
-        # Judgments of feature logs, or of TREC runs. Runs beside it take
-        # precedence; their reader opens the file of judgments.
+        # Judgments of feature logs, or of TREC runs. Runs beside it
+        # take precedence; their reader opens the file of judgments.
         judges_logs = not runs_beside(qrels[0]) and judgment_files(folder) == qrels
         logs = _logs_in(folder) if judges_logs else {}
         return [FilesOfFold(1, logs or {"train": (qrels[0],)})]
@@ -255,8 +254,7 @@ def _logs_in(folder: Path) -> dict[str, tuple[Path, ...]]:
 def _numbered_folders(folder: Path) -> dict[int, Path]:
     """Return the folders Fold1, Fold2 … in a folder by their numbers.
 
-    Raise DatasetError if two have the same number, such as Fold1 and
-    fold_1.
+    Raise DatasetError if two have the same number, such as Fold1 and fold_1.
     """
     numbered: dict[int, Path] = {}
     for child in children(folder):
@@ -282,8 +280,8 @@ def _parts_in(folder: Path) -> dict[str, tuple[Path, ...]]:
 
     A part is one file such as train.txt, numbered files such as
     train-01.txt, or the files in a folder called train. Parts without
-    files are left out. Raise DatasetError if several files could be
-    the part.
+    files are left out. Raise DatasetError if several files could be the
+    part.
     """
     parts: dict[str, tuple[Path, ...]] = {}
     data = [child for child in children(folder) if child.is_file() and _is_data(child)]
@@ -291,8 +289,8 @@ def _parts_in(folder: Path) -> dict[str, tuple[Path, ...]]:
         candidates = [
             child_file for child_file in data if pattern.match(child_file.name)
         ]
-        # Otherwise any word of the name may be that of the part: Yahoo's
-        # set1.train.txt.
+        # Otherwise any word of the name may be that of the part:
+        # Yahoo's set1.train.txt.
         if not candidates:
             candidates = [
                 child_file
@@ -325,15 +323,15 @@ def _files_below(folder: Path, pattern: re.Pattern[str]) -> tuple[Path, ...]:
     """
     for child in children(folder):
         if pattern.fullmatch(child.name) and child.is_dir():
-            # Names with "." or "_" in front are those of hidden files and of
-            # notes such as _SUCCESS.
+            # Names with "." or "_" in front are those of hidden files
+            # and of notes such as _SUCCESS.
             data = [
                 file
                 for file in children(child)
                 if file.is_file() and file.name[0] not in "._" and _is_data(file)
             ]
-            # Some endings of data are empty, but a name such as README with
-            # neither ending nor number is no part.
+            # Some endings of data are empty, but a name such as README
+            # with neither ending nor number is no part.
             if ordered := _numbered_files(
                 [file for file in data if file.suffix or _NUMBER.search(file.name)]
             ):
@@ -346,10 +344,10 @@ def _numbered_files(
 ) -> tuple[Path, ...]:
     """Return files whose names differ only in a number, in the order of that number.
 
-    A single file needs no number. Return () if some of several files has no
-    number, or if their names also differ in something else. In a name that
-    contains ``word``, the number must follow it: set_1.train-02.txt is number 2
-    for "train".
+    A single file needs no number. Return () if some of several files
+    has no number, or if their names also differ in something else. In a
+    name that contains ``word``, the number must follow it:
+    set_1.train-02.txt is number 2 for "train".
     """
     if len(candidates) < 2:
         return tuple(candidates)
@@ -442,8 +440,8 @@ def _files_to_protect(source: Path) -> Iterator[Path]:
     """Yield the input files that belong to a file or folder, and must not be overwritten.
 
     ``source`` itself, if it is a file, is not included. The files are
-    the judgments of a log, the data files of a folder with their
-    query sizes and judgments, or all files of a folder without data.
+    the judgments of a log, the data files of a folder with their query
+    sizes and judgments, or all files of a folder without data.
     """
     if not source.is_dir():
         yield from judgment_files(source.parent) if holds_logs(source) else ()

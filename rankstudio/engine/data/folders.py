@@ -65,17 +65,16 @@ def open_dataset(
         A file in any format of `rankstudio.engine.data.formats` (one
         fold with only a train part), a folder with the parts of one
         fold, a folder with Fold1 … FoldK, or a folder around one of
-        these. Parts are recognised by the beginning of their names,
-        or of the text after a dot: train, vali/valid/validation/dev,
-        test.
+        these. Parts are recognised by the beginning of their names, or
+        of the text after a dot: train, vali/valid/validation/dev, test.
     columns : DataColumns or Mapping, optional
         Columns of tables, such as ``{"qid": "query_id", "label":
         "grade"}``, if their names are not recognised; with
         ``{"ids_from": 0}`` the ids of SVMlight text start at 0.
         ``{"labels": ["alice", "bob"], "label": "bob"}`` names the
         labels of several judges and the one in use. ``{"judgments":
-        "ratings.csv"}`` and ``{"feature_set": "featureset.json"}``
-        name files that are not next to the data.
+        "ratings.csv"}`` and ``{"feature_set": "featureset.json"}`` name
+        files that are not next to the data.
     missing, normalize, progress, cancelled, cache
         See `rankstudio.engine.data.formats.data_file.load_letor`;
         ``progress`` counts the bytes of all files.
@@ -83,8 +82,8 @@ def open_dataset(
     Returns
     -------
     FoldedDataset
-        Features are named if the dataset is known or a
-        ``features.csv`` is next to the files.
+        Features are named if the dataset is known or a ``features.csv``
+        is next to the files.
 
     Raises
     ------
@@ -197,9 +196,9 @@ def _with_the_same_features(
         for part, file_contents in tables.items()
     }
     _check_names(names)
-    # Files without stored zeros lack the columns of some ids: give
-    # all of them the same. ``ids`` of an array are those with a
-    # value other than 0.
+    # Files without stored zeros lack the columns of some ids: give all
+    # of them the same. ``ids`` of an array are those with a value other
+    # than 0.
     if any(file_contents.table.feature_ids.size for file_contents in tables.values()):
         ids = reduce(
             np.union1d, (file_contents.table.ids for file_contents in tables.values())
@@ -271,9 +270,9 @@ def _opened_fold(
 def _check_widths(widths: dict[Path, tuple[int, bool]]) -> None:
     """Raise `DatasetError` if a dense file has fewer features than another file.
 
-    ``widths`` has (number of features, whether dense) by file. A
-    dense file has a value for every feature, so that its features
-    cannot be completed with zeros.
+    ``widths`` has (number of features, whether dense) by file. A dense
+    file has a value for every feature, so that its features cannot be
+    completed with zeros.
     """
     dense = {file: width for file, (width, is_dense) in widths.items() if is_dense}
     greatest = max(widths, key=lambda file: widths[file][0])
@@ -302,8 +301,8 @@ def _check_names(names: dict[Path, tuple[str, ...]]) -> None:
     for file in other_files:
         pairs = zip_longest(names[first], names[file], fillvalue="")
         differing = next(((a, b) for a, b in pairs if a != b), None)  # the first pair
-        # Files whose ids count from 0 may have different numbers of features:
-        # their names are "id 0" and so on.
+        # Files whose ids count from 0 may have different numbers of
+        # features: their names are "id 0" and so on.
         count_from_zero = names[first][:1] == names[file][:1] == ("id 0",)
         if differing and names[first] and names[file] and not count_from_zero:
             a, b = (f'"{name}"' if name else "no more features" for name in differing)

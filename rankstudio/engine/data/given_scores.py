@@ -43,8 +43,7 @@ class GivenFiles(Generic[_OfFold]):
         By fold number: the model of the fold, or the scores of its
         parts by the part's name.
     checksums : Mapping of str to str
-        SHA-256 of each file, by its path in the folder, or by its
-        name.
+        SHA-256 of each file, by its path in the folder, or by its name.
     left_out : tuple of int
         Folds without a file.
     """
@@ -81,8 +80,8 @@ def find_scores(path: Path, dataset: FoldedDataset) -> GivenFiles[_PartScores]:
     """
     if not path.exists():
         raise FileAccessError(path, tr("file or folder not found."))
-    # A folder has files for folds and parts. The result is, by number of the
-    # fold, its scores by part.
+    # A folder has files for folds and parts. The result is, by number
+    # of the fold, its scores by part.
     read = _scores_in_folder if path.is_dir() else _scores_in_file
     scores_of_fold, checksums = read(path, dataset)
     # Keep the folds with scores for the part that is measured, test or vali.
@@ -136,8 +135,8 @@ def _scores_in_file(
         )
     # Scores by line are in the order of the measured documents.
     if file.run is None:
-        # Folds that the program made are not in the order of the file, except
-        # those that leave out one query after the other.
+        # Folds that the program made are not in the order of the file,
+        # except those that leave out one query after the other.
         if dataset.divided_by and not isinstance(folds[0].train, LeftOut):
             raise DatasetError(
                 tr(
@@ -153,8 +152,8 @@ def _scores_in_file(
             for f, values in zip(folds, scores, strict=True)
         }
         return measured_scores, {path.name: file.checksum}
-    # A run may contain scores of every part; ``knows`` is whether it has
-    # documents of one.
+    # A run may contain scores of every part; ``knows`` is whether it
+    # has documents of one.
     scores_of_fold = {
         fold.number: {
             name: file.of_parts([fold.parts[name]])[0]
@@ -287,8 +286,8 @@ class ScoreFile:
     def knows(self, part: RankingDataset) -> bool:
         """Return whether the file, a TREC run, has scores of documents of a part.
 
-        If some documents have no id, the file must have only a query
-        of the part.
+        If some documents have no id, the file must have only a query of
+        the part.
         """
         # query -> document -> score; a file with a score per line is no run
         run = self.run or {}
@@ -309,8 +308,8 @@ class ScoreFile:
         Raises
         ------
         DatasetError
-            If there is not one score per document, or a run is used
-            for documents without ids.
+            If there is not one score per document, or a run is used for
+            documents without ids.
         """
         if self.run is not None:
             return [self._of_run(part) for part in parts]
@@ -341,8 +340,8 @@ class ScoreFile:
                 )
             )
         # Cut the scores by part, and sort them as the rows of the part:
-        # file_rows has the position of each row in the file, None if they are
-        # in its order.
+        # file_rows has the position of each row in the file, None if
+        # they are in its order.
         ends = np.cumsum([part.n_documents for part in parts])[:-1]
         scores_of_parts = []
         for scores, part in zip(np.split(self.values, ends), parts, strict=True):
@@ -353,9 +352,9 @@ class ScoreFile:
     def _of_run(self, part: RankingDataset) -> Floats:
         """Return the scores of the file, a TREC run, for the m documents of a part.
 
-        The result has shape (m,), with -inf for documents that the
-        run lacks. Raise DatasetError if documents have no ids, or the
-        run has no document of the part.
+        The result has shape (m,), with -inf for documents that the run
+        lacks. Raise DatasetError if documents have no ids, or the run
+        has no document of the part.
         """
         run = self.run or {}
         if not all(part.document_ids):
@@ -391,8 +390,7 @@ def read_score_file(path: Path) -> ScoreFile:
     path : Path
         File with one number per line, as written by SVM-rank, LETOR's
         tools and most others, or a run; may be compressed. ``inf`` is
-        accepted, ``nan`` is not. Empty lines may follow the last
-        score.
+        accepted, ``nan`` is not. Empty lines may follow the last score.
 
     Raises
     ------

@@ -16,8 +16,8 @@ class Judgments:
     names : tuple of str
         Names of the J judges.
     labels : ndarray of shape (m, J)
-        Label of each document by each judge; NaN where a judge has
-        not judged a document.
+        Label of each document by each judge; NaN where a judge has not
+        judged a document.
     query_ptr : ndarray of shape (Q + 1,)
         First row of each query, followed by m.
     query_ids : tuple of str

@@ -1,16 +1,16 @@
 """Tables in the store, so that opening their files again needs no parser.
 
-A parsed file is found by the SHA-256 of the *contents* of the file and the
-version of the parser, never by name, size or time: those can stay the same
-while the contents change (a restored backup, a coarse clock, a network drive),
-and a result computed from data that are no longer there is worse than the
-hundredth of a second per 20 MB that hashing costs. The entry holds the contents
-of the file before any policy for missing values or normalisation, so that it
-serves all policies.
+A parsed file is found by the SHA-256 of the *contents* of the file and
+the version of the parser, never by name, size or time: those can stay
+the same while the contents change (a restored backup, a coarse clock, a
+network drive), and a result computed from data that are no longer there
+is worse than the hundredth of a second per 20 MB that hashing costs.
+The entry holds the contents of the file before any policy for missing
+values or normalisation, so that it serves all policies.
 
-A table larger than the memory budget is mapped. Its entry holds the values
-after these policies, and is found by the checksums of its sources and by the
-way in which they were read.
+A table larger than the memory budget is mapped. Its entry holds the
+values after these policies, and is found by the checksums of its
+sources and by the way in which they were read.
 """
 
 from __future__ import annotations
@@ -86,10 +86,10 @@ def keep_parsed(
 ) -> None:
     """Store the parsed table of a data file with this checksum in the cache.
 
-    A table much larger than its file is not stored: a few lines with
-    a feature 1,000,000 are parsed quickly. ``stop_check`` is called
-    from time to time and may raise an error; ``file_size`` is in
-    bytes. If it cannot be stored, no error is raised.
+    A table much larger than its file is not stored: a few lines with a
+    feature 1,000,000 are parsed quickly. ``stop_check`` is called from
+    time to time and may raise an error; ``file_size`` is in bytes. If
+    it cannot be stored, no error is raised.
     """
     # Comments are stored in the order of the file. If documents were
     # reordered, the table has a view of them (TakenComments); the
@@ -110,8 +110,8 @@ def keep_parsed(
     if size > min(store.LIMIT, GROWTH * file_size + _ALLOWED_EXTRA_BYTES):
         return
     try:
-        # The entry is never mapped: if it did not reach the disk, its digests
-        # are wrong, and it is replaced.
+        # The entry is never mapped: if it did not reach the disk, its
+        # digests are wrong, and it is replaced.
         with NewEntry(parsed_folder(), durable=False) as new:
             # Remove old entries, to make space for this one.
             store.prune(parsed_folder(), store.LIMIT - size)
@@ -212,8 +212,8 @@ def _table_of_arrays(
     """Make a table from the arrays and the other contents of an entry of the cache.
 
     ``arrays`` and ``text``, the other contents, are by name.
-    ``text["taken"]`` is whether the comments are stored in the order
-    of the file, while the documents of the table have another order.
+    ``text["taken"]`` is whether the comments are stored in the order of
+    the file, while the documents of the table have another order.
     """
     content, offsets = (arrays[name] for name in _COMMENT_ARRAYS)
     comments = TextComments(content, offsets)

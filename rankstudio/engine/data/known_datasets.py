@@ -1,16 +1,18 @@
 """Well-known public datasets: how to recognise them, the names of their features, and their usual measures.
 
-A dataset is recognised by its number of features together with its labels, and
-the style of its comments, the name of its folder or, without comments, values
-that other datasets do not have. LETOR's conventions and those of MSLR hold for
-these datasets only: all others are measured as by most programs, see
-`rankstudio.engine.metrics.conventions`. Recognition depends on the files alone,
-not on who reads them.
+A dataset is recognised by its number of features together with its
+labels, and the style of its comments, the name of its folder or,
+without comments, values that other datasets do not have. LETOR's
+conventions and those of MSLR hold for these datasets only: all others
+are measured as by most programs, see
+`rankstudio.engine.metrics.conventions`. Recognition depends on the
+files alone, not on who reads them.
 
-A wrong name is worse than no name, so features that could have another meaning
-get no name. A ``features.csv`` or ``feature_names.txt`` beside the data (lines
-of ``id,name``), or the ``features.json`` of Solr or Elasticsearch, overrides
-the names from here, unless its header states other contents.
+A wrong name is worse than no name, so features that could have another
+meaning get no name. A ``features.csv`` or ``feature_names.txt`` beside
+the data (lines of ``id,name``), or the ``features.json`` of Solr or
+Elasticsearch, overrides the names from here, unless its header states
+other contents.
 """
 
 from __future__ import annotations
@@ -75,13 +77,11 @@ class KnownDataset:
     labels : range
         Possible labels.
     convention : str
-        Key of the convention by which its measures are usually
-        computed.
+        Key of the convention by which its measures are usually computed.
     folder : Pattern
         Pattern of the names of its folders.
     comment : Pattern or None
-        Pattern of its documents' comments; None if the dataset has no
-        comments.
+        Pattern of its documents' comments; None if the dataset has no comments.
     unmistakable : callable or None
         Function that returns whether data are this dataset by their
         values alone.
@@ -99,10 +99,10 @@ class KnownDataset:
     def fits(self, path: Path, dataset: RankingDataset) -> bool:
         """Return whether a dataset that was read from a path is this known dataset.
 
-        Number of features, labels and comments must agree. In
-        addition, either a folder in the path has a name of the
-        dataset, or the comments are typical, or, without comments,
-        the values are typical.
+        Number of features, labels and comments must agree. In addition,
+        either a folder in the path has a name of the dataset, or the
+        comments are typical, or, without comments, the values are
+        typical.
         """
         if dataset.n_features not in self.n_features or not _labels_within(
             dataset, self.labels
@@ -118,9 +118,9 @@ class KnownDataset:
         # Farther up in the path, a name says little about this file.
         if any(self.folder.search(part) for part in path.parts[-4:]):
             return True
-        # By now, comments match the typical ones, if the known dataset has
-        # such; otherwise they say nothing. Without comments, a test of the
-        # values decides.
+        # By now, comments match the typical ones, if the known dataset
+        # has such; otherwise they say nothing. Without comments, a test
+        # of the values decides.
         if any(comments):
             return self.comment is not None
         return self.unmistakable is not None and self.unmistakable(dataset)
@@ -135,15 +135,14 @@ class Identity:
     known : str or None
         Key of the known dataset; None if the data are not recognised.
     convention : str
-        Key of the convention by which measures are computed by
-        default.
+        Key of the convention by which measures are computed by default.
     names : Mapping of int to str
         Known feature names by 1-based id.
     warnings : tuple of str
         Problems of a file of feature names next to the data.
     feature_set : FeatureSet or None
-        Feature set of a search engine next to the data, if the set
-        has any feature of the data.
+        Feature set of a search engine next to the data, if the set has
+        any feature of the data.
     """
 
     known: str | None
@@ -175,8 +174,8 @@ def identify(path: Path, dataset: RankingDataset) -> Identity:
     Parameters
     ----------
     path : Path
-        Path of the file; the names of its folders are used, and a
-        file of feature names is searched there.
+        Path of the file; the names of its folders are used, and a file
+        of feature names is searched there.
     dataset : RankingDataset
         Dataset read from the file.
     """
@@ -187,20 +186,20 @@ def identify(path: Path, dataset: RankingDataset) -> Identity:
     # A known dataset names features that have no names in the file.
     known_dataset = _known_dataset(path, dataset)
     names: Mapping[int, str] = {}
-    # A file whose ids count from 0 has features "id 0" and so on: its ids are
-    # one less than here.
+    # A file whose ids count from 0 has features "id 0" and so on: its
+    # ids are one less than here.
     from_zero = dataset.feature_names[0] == "id 0"
     unnamed = from_zero or dataset.feature_names == default_names(dataset.feature_ids)
-    # The known list of names for the dataset "gov" does not fit all of its
-    # versions: the values decide.
+    # The known list of names for the dataset "gov" does not fit all of
+    # its versions: the values decide.
     if (
         known_dataset is not None
         and unnamed
         and (known_dataset.key != "gov" or _gov_by_feature(dataset))
     ):
         names = table_of_names(known_dataset.key)
-    # Names and a feature set may be in files next to the data. Lists of names by
-    # position are only for features without names.
+    # Names and a feature set may be in files next to the data. Lists of
+    # names by position are only for features without names.
     own_names, warnings = _names_beside_data(path, lists=unnamed)
     if from_zero and 0 in own_names:
         own_names = {i + 1: name for i, name in own_names.items()}
@@ -240,8 +239,8 @@ def recorded_dataset(
     path : str
         File or folder of the data.
     feature_names : sequence of str
-        Recorded names of the features. Names that a known dataset
-        gave its features are enough.
+        Recorded names of the features. Names that a known dataset gave
+        its features are enough.
     n_features : int, optional
         Recorded number of features, which the dataset of a folder's
         name must have.
@@ -253,8 +252,8 @@ def recorded_dataset(
         published_names = tuple(table_of_names(candidate.key).values())
         if published_names and tuple(feature_names) == published_names:
             return candidate.key
-    # Otherwise the name of a folder decides. Farther up in the path than the
-    # last four names, one says little about the data.
+    # Otherwise the name of a folder decides. Farther up in the path
+    # than the last four names, one says little about the data.
     parts = Path(path).parts[-4:]
     return next(
         (
@@ -275,8 +274,8 @@ def _names_beside_data(
     The names are those of the first file with names. Each file before
     it that is named like a file of names, but has none, gives a
     warning. If ``lists``, a file named like a search engine's feature
-    set is used, too, if it is only a list of names by position;
-    feature sets themselves are read elsewhere.
+    set is used, too, if it is only a list of names by position; feature
+    sets themselves are read elsewhere.
     """
     warnings: tuple[str, ...] = ()
     for file in _files_beside(path, _NAME_FILES):
@@ -333,10 +332,10 @@ def _read_names(path: Path) -> dict[int, str]:
 def names_in_table(text: str, *, separated: bool) -> dict[int, str]:
     """Return the feature names, by id, in a text with lines of id and name.
 
-    ``separated`` is whether the text is CSV; otherwise a comma,
-    colon, semicolon, tab or blank separates id and name. Return {}
-    for tables whose header states other contents of the first column,
-    or groups in the second.
+    ``separated`` is whether the text is CSV; otherwise a comma, colon,
+    semicolon, tab or blank separates id and name. Return {} for tables
+    whose header states other contents of the first column, or groups in
+    the second.
     """
     if separated:
         first_line, _, _ = text.partition("\n")
@@ -364,8 +363,8 @@ def names_in_table(text: str, *, separated: bool) -> dict[int, str]:
 def names_in_json(text: str) -> dict[int, str]:
     """Return feature names in JSON of Solr, Elasticsearch or OpenSearch, by position from 1.
 
-    The JSON may be a list of features, a Solr feature store or model,
-    a feature set, or a response with a feature set.
+    The JSON may be a list of features, a Solr feature store or model, a
+    feature set, or a response with a feature set.
     """
     try:
         features, _ = features_in_json(json.loads(text))
@@ -428,10 +427,11 @@ def _feature_blocks(dataset: RankingDataset) -> Iterator[Floats]:
 def _is_zero_in(columns: Sequence[int]) -> Callable[[RankingDataset], bool]:
     """Return a function that tests whether a dataset is scaled like LETOR, with some columns all 0.
 
-    Values scaled within each query go from 0 to 1, and at least half
-    of the features reach 1. Inverse document frequencies are equal
-    for all documents of a query, so that scaling makes these
-    ``columns``, which count from 1, all 0.
+    Values scaled within each query go from 0 to 1, and at least half of
+    the features reach 1. Inverse document frequencies are equal for all
+    documents of a query, so that scaling makes these ``columns``, which
+    count from 1, all
+    0.
     """
     zero_columns = [column - 1 for column in columns]
 
@@ -463,9 +463,9 @@ _UNMISTAKABLE = {
 
 def _parsed_known_dataset(key: str, values: Mapping[str, Any]) -> KnownDataset:
     """Return a known dataset by its key and its values in the table of known datasets."""
-    # The table has the lowest and the highest number of features,
-    # and the lowest and the highest label. A range ends behind its
-    # highest number.
+    # The table has the lowest and the highest number of features, and
+    # the lowest and the highest label. A range ends behind its highest
+    # number.
     features, labels = (
         (low, high + 1) for low, high in (values["n_features"], values["labels"])
     )

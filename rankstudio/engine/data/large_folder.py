@@ -35,10 +35,10 @@ _COUNT, _SHARE = range(2)
 class LargeData:
     """Synthetic data in the style of MSLR-WEB30K: counts, shares and scores, graded from 0 to 4.
 
-    Hidden factors of a document determine its relevance, the first
-    one most strongly; each feature depends on one factor, strongly or
-    weakly, and every eighth feature on no factor. The data depend
-    only on the attributes, and are generated a few queries at a time.
+    Hidden factors of a document determine its relevance, the first one
+    most strongly; each feature depends on one factor, strongly or
+    weakly, and every eighth feature on no factor. The data depend only
+    on the attributes, and are generated a few queries at a time.
 
     Attributes
     ----------
@@ -80,10 +80,10 @@ class LargeData:
         weights = np.random.default_rng([self.seed, 0]).gamma(
             _SKEW, size=self.n_queries
         )
-        # Each query has one document; the others are distributed by cumulated
-        # weights, so that none is lost: a query gets the difference of the
-        # rounded sums before and behind it. The class is frozen, hence
-        # __setattr__.
+        # Each query has one document; the others are distributed by
+        # cumulated weights, so that none is lost: a query gets the
+        # difference of the rounded sums before and behind it. The class
+        # is frozen, hence __setattr__.
         ends = (self.n_documents - self.n_queries) * np.cumsum(weights) / weights.sum()
         ends[-1] = self.n_documents - self.n_queries
         object.__setattr__(
@@ -96,8 +96,8 @@ class LargeData:
         The parts follow each other in this order, each with its share
         of the queries.
         """
-        # The first query of each part, and the number of queries. PARTS has the
-        # share of each part by its name.
+        # The first query of each part, and the number of queries. PARTS
+        # has the share of each part by its name.
         bounds = (
             np.round(np.cumsum([0.0, *PARTS.values()]) * self.n_queries)
             .astype(int)
@@ -147,23 +147,23 @@ class LargeData:
         """Draw the labels and features of the queries first … last - 1.
 
         Return (labels of shape (m,), features of shape (m, n)) for m
-        documents with n features. A feature is a whole number, in
-        units of its last decimal.
+        documents with n features. A feature is a whole number, in units
+        of its last decimal.
         """
-        # The seed has the number of the first query, so that any piece of the
-        # data can be drawn alone; 1 distinguishes it from the seed of the
-        # sizes.
+        # The seed has the number of the first query, so that any piece
+        # of the data can be drawn alone; 1 distinguishes it from the
+        # seed of the sizes.
         rng = np.random.default_rng([self.seed, 1, first])
         sizes = self.sizes[first:last]
         m = int(sizes.sum())
         n = self.n_features
-        # The signal is a weighted sum of hidden factors, of variance 1. Each
-        # weighs less than the one before.
+        # The signal is a weighted sum of hidden factors, of variance 1.
+        # Each weighs less than the one before.
         factors = rng.standard_normal((m, _N_FACTORS), dtype=np.float32)
         weights = 0.7 ** np.arange(_N_FACTORS)
         weights = weights / np.sqrt(np.sum(weights**2))
-        # Summed up one by one: a matrix product of a library may sum in another
-        # order on another machine, which would give other data.
+        # Summed up one by one: a matrix product of a library may sum in
+        # another order on another machine, which would give other data.
         signal = np.zeros(m)
         for factor, weight in zip(factors.T, weights.tolist(), strict=True):
             signal += weight * factor
@@ -175,8 +175,8 @@ class LargeData:
         labels = np.searchsorted(_LABEL_THRESHOLDS, utility, side="right").astype(
             np.int64
         )
-        # A feature is a mixture of noise and one of the factors. One of three
-        # shared values is equal for all documents of a query.
+        # A feature is a mixture of noise and one of the factors. One of
+        # three shared values is equal for all documents of a query.
         shared = np.repeat(
             rng.standard_normal((last - first, 3), dtype=np.float32), sizes, axis=0
         )
@@ -202,8 +202,7 @@ def write_folder(data: LargeData, folder: Path) -> Generator[int, None, None]:
     data : LargeData
         Data that are generated while they are written.
     folder : Path
-        Output folder, created if missing; files of these names are
-        replaced.
+        Output folder, created if missing; files of these names are replaced.
 
     Yields
     ------
@@ -252,8 +251,8 @@ def _feature_in_last_decimals(
 
     ``column`` and ``shared``, the value that is equal within a query,
     have shape (m,); ``kind`` is 0 for counts, 1 for shares and 2 for
-    scores. The results are whole numbers, in units of the last
-    decimal. All operations round the same on every machine.
+    scores. The results are whole numbers, in units of the last decimal.
+    All operations round the same on every machine.
     """
     shaped: NDArray[Any]
     # The constants give about the sizes of real values. Negative numbers become 0.

@@ -27,19 +27,18 @@ class Preferences:
     winner, loser : ndarray of shape (l,), int64, read-only
         Rows, from 0, of the preferred document and of the other one.
     magnitude : ndarray of shape (l,), read-only
-        Magnitude of each preference, greater than 0: the difference
-        of two labels, if there are labels. A single number applies to
-        all.
+        Magnitude of each preference, greater than 0: the difference of
+        two labels, if there are labels. A single number applies to all.
     weight : ndarray of shape (l,), read-only
-        Weight of the loss of each preference, greater than 0: 2
-        counts as much as the same preference twice. A single number
-        applies to all.
+        Weight of the loss of each preference, greater than 0: 2 counts
+        as much as the same preference twice. A single number applies to
+        all.
 
     Raises
     ------
     ParameterError
-        For invalid rows, a document preferred to itself, or numbers
-        out of range.
+        For invalid rows, a document preferred to itself, or numbers out
+        of range.
 
     Examples
     --------
@@ -99,9 +98,9 @@ class Preferences:
     def among(self, first: int, last: int) -> Preferences:
         """Return the preferences among the rows first … last - 1, as of a query.
 
-        Rows of the result are counted from ``first``. Only the
-        winner's row is tested, as both documents of a preference
-        belong to the same query.
+        Rows of the result are counted from ``first``. Only the winner's
+        row is tested, as both documents of a preference belong to the
+        same query.
         """
         chosen = (self.winner >= first) & (self.winner < last)
         return Preferences(
@@ -161,9 +160,9 @@ def _checked_rows(name: str, values: ArrayLike) -> Ints:
 def _checked_positive(name: str, values: ArrayLike, size: int) -> Floats:
     """Return a positive number for each of ``size`` preferences, as a read-only array.
 
-    ``values`` are as many numbers, or a single one for all. ``name``
-    is the name of the parameter, for the message. Raise
-    ParameterError for other values.
+    ``values`` are as many numbers, or a single one for all. ``name`` is
+    the name of the parameter, for the message. Raise ParameterError for
+    other values.
     """
     try:
         array = np.asarray(values, dtype=np.float64)
@@ -208,8 +207,7 @@ def sample_preferences(
     Returns
     -------
     Preferences
-        Preferences in row order, with label differences as
-        magnitudes.
+        Preferences in row order, with label differences as magnitudes.
 
     Raises
     ------
@@ -239,12 +237,12 @@ def sample_preferences(
     positions = np.arange(order.size)
     # The number of documents of the query with a lower label is the
     # position in the sorted query at which the run of equal labels
-    # begins. np.nan makes the first label differ from the one
-    # "before" it.
+    # begins. np.nan makes the first label differ from the one "before"
+    # it.
     begins = (np.diff(labels, prepend=np.nan) != 0) | (positions == first)
     n_lower = np.maximum.accumulate(np.where(begins, positions, 0)) - first
-    # Pairs are numbered by the position of the winner, then of the loser: no
-    # list of them is needed to find the pair of a number.
+    # Pairs are numbered by the position of the winner, then of the
+    # loser: no list of them is needed to find the pair of a number.
     n_pairs_up_to = np.cumsum(n_lower)
     n_pairs = int(n_pairs_up_to[-1])
     if n_pairs == 0:
@@ -255,9 +253,10 @@ def sample_preferences(
         raise DatasetError(
             f"Preferences are drawn from at most {_MAX_PAIRS:,} pairs, found {n_pairs:,}."
         )
-    # Draw numbers of pairs, and find their winners and losers. ``above`` and
-    # ``below`` are positions in the sorted order; the pairs of a winner count
-    # its losers from the first document of the query.
+    # Draw numbers of pairs, and find their winners and losers.
+    # ``above`` and ``below`` are positions in the sorted order; the
+    # pairs of a winner count its losers from the first document of the
+    # query.
     rng = np.random.default_rng(seed)
     drawn = rng.choice(
         n_pairs, max(1, round(share * n_pairs)), replace=False, shuffle=False

@@ -1,9 +1,9 @@
 """Parts of datasets in the store, which any number of processes map instead of each having a copy.
 
-A part is named after its contents, so that a part that two folds or two runs
-share is stored once. A part larger than the memory budget is mapped from the
-store already: it is neither read nor copied, but its new entry links to the
-same files.
+A part is named after its contents, so that a part that two folds or two
+runs share is stored once. A part larger than the memory budget is
+mapped from the store already: it is neither read nor copied, but its
+new entry links to the same files.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def keep(parts: Sequence[RankingDataset]) -> list[str]:
     The name of a part depends on its contents, and a part that exists
     there is not written again. Comments and counts of missing values
     are not stored, because no method uses them. Ranks of document ids
-    are stored only if they were already computed for a convention
-    that needs them.
+    are stored only if they were already computed for a convention that
+    needs them.
 
     Raises
     ------
@@ -73,8 +73,7 @@ class KeptPart:
     Raises
     ------
     FileAccessError
-        When the object is made or used, if the part is missing or
-        damaged.
+        When the object is made or used, if the part is missing or damaged.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -173,8 +172,7 @@ def unpack(name: str, content: Mapping[str, bytes]) -> None:
 def _write_part(folder: Path, part: RankingDataset) -> str:
     """Write a part of a dataset to a folder, and return the name of its entry (a subfolder).
 
-    If an undamaged entry with the same contents exists, nothing is
-    written.
+    If an undamaged entry with the same contents exists, nothing is written.
     """
     # Ranks of the document ids, None if they were not computed.
     ranks = part.grading.found_ranks
@@ -191,8 +189,8 @@ def _write_part(folder: Path, part: RankingDataset) -> str:
         "feature_names": part.feature_names,
         "greatest_grade": part.greatest_grade,
     }
-    # The entry of the store that the part is mapped from, if any: its digests
-    # are known, and its files can be linked instead of written.
+    # The entry of the store that the part is mapped from, if any: its
+    # digests are known, and its files can be linked instead of written.
     source = store.entry_of(X=part.X, y=part.y, query_ptr=part.query_ptr)
     described = {
         name: ArrayDescription.of(array)
@@ -224,9 +222,8 @@ def _write_part(folder: Path, part: RankingDataset) -> str:
 def _try_link(new: NewEntry, name: str, source: StoredEntry) -> bool:
     """Link an array of another entry (a stored folder) into a new entry, instead of writing it.
 
-    ``new`` is the entry that is written, ``source`` the entry that
-    has the array ``name``. Return False if the disk does not support
-    links.
+    ``new`` is the entry that is written, ``source`` the entry that has
+    the array ``name``. Return False if the disk does not support links.
     """
     try:
         new.link(name, source)

@@ -49,8 +49,8 @@ class LoadedFile:
     content : uint8 array
         Bytes of the file, followed by `PADDING` newlines.
     progress : ReadProgress
-        Receives half of the bytes as they are processed; the other
-        half was received as they were read.
+        Receives half of the bytes as they are processed; the other half
+        was received as they were read.
 
     Attributes
     ----------
@@ -69,14 +69,13 @@ class LoadedFile:
     def read(cls, path: Path, progress: ReadProgress) -> LoadedFile:
         """Read a whole file into memory, followed by newlines.
 
-        A binary file, with a zero byte near its start, will be
-        refused: only its beginning is read.
+        A binary file, with a zero byte near its start, will be refused:
+        only its beginning is read.
 
         Raises
         ------
         FileAccessError
-            If the file cannot be read, or changes its size during
-            reading.
+            If the file cannot be read, or changes its size during reading.
         """
         size = regular_file_size(path)
         content = padded(path, size)
@@ -132,12 +131,12 @@ class LoadedFile:
     def checksum(self) -> str:
         """Return ``sha256:…`` of the bytes of the file.
 
-        The method may run in another thread. After cancellation it
-        ends early, with a result of no use.
+        The method may run in another thread. After cancellation it ends
+        early, with a result of no use.
 
-        SHA-256 is what ``sha256sum`` prints, and processors support
-        it in hardware: at nearly 2 GB/s it is twice as fast as
-        BLAKE2. O(size).
+        SHA-256 is what ``sha256sum`` prints, and processors support it
+        in hardware: at nearly 2 GB/s it is twice as fast as BLAKE2.
+        O(size).
         """
         digest = hashlib.sha256()
         for begin in range(0, self.size, _PIECE_BYTES):
@@ -187,8 +186,7 @@ class StreamedFile:
         Raises
         ------
         FileAccessError
-            If the file cannot be read, or changes its size during
-            reading.
+            If the file cannot be read, or changes its size during reading.
         """
         try:
             with self.path.open("rb", buffering=0) as file:
@@ -231,9 +229,9 @@ def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
     """Yield the text of a file as arrays of complete lines, each followed by `PADDING` newlines.
 
     A file in memory is a single chunk. For other files, each chunk
-    overwrites the previous one, and is larger than requested if a
-    line is longer. The text ends after the first piece with a zero
-    byte: such a file is not text.
+    overwrites the previous one, and is larger than requested if a line
+    is longer. The text ends after the first piece with a zero byte:
+    such a file is not text.
 
     Parameters
     ----------
@@ -254,8 +252,8 @@ def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
         if file.size:
             yield file.whole
         return
-    # Half of the free memory: the documents read from the text take about as
-    # much again.
+    # Half of the free memory: the documents read from the text take
+    # about as much again.
     limit = memory.available() / 2
     # An infinite size asks for a single chunk.
     size = min(size, limit / 2) if np.isfinite(size) else limit
@@ -279,8 +277,8 @@ def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
         if filled < size or last < 0:
             continue
         end = filled - len(piece) + last + 1  # behind the last complete line
-        # The rest behind the complete lines begins the next chunk. Copy it, as
-        # the newlines behind this chunk overwrite it.
+        # The rest behind the complete lines begins the next chunk. Copy
+        # it, as the newlines behind this chunk overwrite it.
         rest = buffer[end:filled].copy()
         buffer[end : end + PADDING] = _NEWLINE
         yield buffer[: end + PADDING]

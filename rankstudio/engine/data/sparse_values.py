@@ -69,8 +69,9 @@ class Entries:
         occur. The ids ascend.
         """
         columns: Indices
-        # Mark in a table which ids occur, or sort the ids if they are so few
-        # and large that the table would be longer than their list.
+        # Mark in a table which ids occur, or sort the ids if they are
+        # so few and large that the table would be longer than their
+        # list.
         if self.width <= _MAX_IDS_PER_VALUE * self.ids.size:
             occurs = np.zeros(self.width + 1, dtype=np.bool_)
             occurs[self.ids] = True
@@ -90,8 +91,8 @@ class Entries:
 def sorted_rows(entries: Entries) -> tuple[Entries, int]:
     """Sort the entries of each document by id.
 
-    Return (sorted entries, first document with an id twice, from 0,
-    or -1 if none has).
+    Return (sorted entries, first document with an id twice, from 0, or
+    -1 if none has).
     """
     ids = entries.ids
     ends = np.cumsum(entries.lengths)
@@ -164,8 +165,8 @@ class _Runs:
     def least(self) -> Floats:
         """Return the least value of each run's feature in its query.
 
-        The result has shape (R,) for R runs; it is NaN where all
-        values are missing.
+        The result has shape (R,) for R runs; it is NaN where all values
+        are missing.
         """
         low = np.fmin.reduceat(self.values, self.starts)
         return np.where(self.covers_query, low, np.fmin(low, 0.0))
@@ -196,9 +197,9 @@ def constant_columns(X: SparseRows, query_ptr: Ints) -> Bools:
 def fill_missing(X: SparseRows, query_ptr: Ints, policy: str) -> SparseRows:
     """Return a sparse matrix of features with the missing values, NaN, filled.
 
-    With the policy "query_min", a missing value becomes the least
-    value of the feature in the query, which may be a 0 that is not
-    stored, or 0 if all values are missing; with "zero", it becomes 0.
+    With the policy "query_min", a missing value becomes the least value
+    of the feature in the query, which may be a 0 that is not stored, or
+    0 if all values are missing; with "zero", it becomes 0.
     ``query_ptr`` has the first row of each query. O(values).
     """
     # A run is the values of one feature in one query.
@@ -215,12 +216,11 @@ def fill_missing(X: SparseRows, query_ptr: Ints, policy: str) -> SparseRows:
 def normalize_queries(X: SparseRows, query_ptr: Ints) -> SparseRows:
     """Scale every feature of a sparse matrix within every query to a span of 1: O(values).
 
-    Return the new matrix. The values go from 0 to 1, as in dense
-    data, if a feature is never negative, or has an entry in all
-    documents of the query. Otherwise documents without an entry keep
-    0, and the other values are divided by the span without a shift:
-    no difference between documents, and so no ranking, changes by a
-    shift.
+    Return the new matrix. The values go from 0 to 1, as in dense data,
+    if a feature is never negative, or has an entry in all documents of
+    the query. Otherwise documents without an entry keep 0, and the
+    other values are divided by the span without a shift: no difference
+    between documents, and so no ranking, changes by a shift.
     """
     # A run is the values of one feature in one query.
     runs = _Runs.of(X, query_ptr)

@@ -1,17 +1,18 @@
 """The store: arrays on disk, which are used only after their digests were verified.
 
-An entry is a folder with a file of plain numbers for each array that is not
-empty, and a manifest: dtype and shape of each array, the SHA-256 of each block
-of its file, and all contents that are not arrays. The manifest begins with its
-own SHA-256. An entry is named after its key, which stands for its sources, or
-else after the digest of its manifest, that is, after its contents: equal
-contents are stored once. An entry that has the name of another one is invalid.
+An entry is a folder with a file of plain numbers for each array that is
+not empty, and a manifest: dtype and shape of each array, the SHA-256 of
+each block of its file, and all contents that are not arrays. The
+manifest begins with its own SHA-256. An entry is named after its key,
+which stands for its sources, or else after the digest of its manifest,
+that is, after its contents: equal contents are stored once. An entry
+that has the name of another one is invalid.
 
-A process compares each block with its digest when it first needs the block, and
-remembers the result as long as the file does not change. A damaged entry counts
-as missing. An entry is written under a temporary name, and renamed when it is
-complete, so that no reader sees an incomplete one. The folders of the store can
-be deleted at any time.
+A process compares each block with its digest when it first needs the
+block, and remembers the result as long as the file does not change. A
+damaged entry counts as missing. An entry is written under a temporary
+name, and renamed when it is complete, so that no reader sees an
+incomplete one. The folders of the store can be deleted at any time.
 """
 
 from __future__ import annotations
@@ -88,8 +89,8 @@ def cache_folder() -> Path:
 def scratch_folder() -> Path:
     """Return the folder for files mapped by several processes, and for unnamed files.
 
-    The folder is in the cache or, with a warning, a temporary folder
-    if the cache is not writable.
+    The folder is in the cache or, with a warning, a temporary folder if
+    the cache is not writable.
     """
     return writable(cache_folder() / "mapped")
 
@@ -130,8 +131,7 @@ class ArrayDescription:
     shape : tuple of int
         Shape of the array.
     digests : tuple of str
-        SHA-256 of each block of `BLOCK` bytes, and of the rest of the
-        file.
+        SHA-256 of each block of `BLOCK` bytes, and of the rest of the file.
     """
 
     dtype: str
@@ -265,8 +265,8 @@ class StoredEntry:
     ) -> None:
         """Compare arrays of the entry with their digests.
 
-        Each block is compared once per process, as long as its file
-        is unchanged.
+        Each block is compared once per process, as long as its file is
+        unchanged.
 
         Parameters
         ----------
@@ -282,9 +282,9 @@ class StoredEntry:
         EntryError
             If a file is missing or damaged.
         """
-        # Only blocks that were not compared before are read: (name of the
-        # array, state of its file, index of the block). Empty arrays have no
-        # file.
+        # Only blocks that were not compared before are read: (name of
+        # the array, state of its file, index of the block). Empty
+        # arrays have no file.
         unread: list[tuple[str, _FileState, int]] = []
         for name in self.arrays if names is None else names:
             if self.arrays[name].n_bytes:
@@ -330,8 +330,8 @@ class StoredEntry:
     def loaded(self, name: str, stop_check: Check = _never_stop) -> NDArray[Any]:
         """Return an array of the entry by its name, read into memory and verified.
 
-        ``stop_check`` is called after each block; it may raise an
-        error to stop.
+        ``stop_check`` is called after each block; it may raise an error
+        to stop.
 
         Raises
         ------
@@ -344,8 +344,8 @@ class StoredEntry:
         except (MemoryError, ValueError) as error:
             raise EntryError(f"{self._file(name)}: {error}") from None
         content = _bytes_of(array)
-        # Called for its errors only: the file must have the size of the array.
-        # An empty array has no file.
+        # Called for its errors only: the file must have the size of the
+        # array. An empty array has no file.
         if described.n_bytes:
             self._state(name)
 
@@ -381,9 +381,8 @@ class StoredEntry:
     def _state(self, name: str) -> _FileState:
         """Return the identity of the file of an array: device, inode, size and time.
 
-        The identity changes whenever the file changes. Raise
-        EntryError if the file is missing, or its size is not that of
-        the array.
+        The identity changes whenever the file changes. Raise EntryError
+        if the file is missing, or its size is not that of the array.
         """
         try:
             status = self._file(name).stat()
@@ -482,8 +481,7 @@ class ArrayFile:
     Raises
     ------
     OSError
-        When the object is made or used, if the file cannot be
-        written.
+        When the object is made or used, if the file cannot be written.
     """
 
     def __init__(self, path: Path, dtype: DTypeLike, width: int | None = None) -> None:
@@ -517,9 +515,9 @@ class ArrayFile:
         Parameters
         ----------
         durable : bool
-            Whether to wait for the disk. The digests detect
-            incomplete files in any case; but without waiting, pages
-            of a mapped file could be lost if the disk is full.
+            Whether to wait for the disk. The digests detect incomplete
+            files in any case; but without waiting, pages of a mapped
+            file could be lost if the disk is full.
         """
         if durable:
             os.fsync(self._file.fileno())
@@ -549,21 +547,19 @@ class NewEntry:
     folder : Path
         Folder of the entries, created if missing.
     durable : bool
-        Whether to flush the files to disk before the entry gets its
-        name.
+        Whether to flush the files to disk before the entry gets its name.
 
     Raises
     ------
     OSError
-        When the object is made or used, if the entry cannot be
-        written.
+        When the object is made or used, if the entry cannot be written.
     """
 
     def __init__(self, folder: Path, *, durable: bool = True) -> None:
         """Create a temporary folder for the entry in the folder of all entries.
 
-        ``durable`` is whether the files must have reached the disk
-        when the entry is finished.
+        ``durable`` is whether the files must have reached the disk when
+        the entry is finished.
         """
         self._folder = folder
         self._durable = durable
@@ -630,8 +626,7 @@ class NewEntry:
         text : Mapping
             JSON contents other than arrays.
         key : str
-            Name of the entry; by default the name is derived from the
-            contents.
+            Name of the entry; by default the name is derived from the contents.
         """
         manifest = _manifest(text, self._arrays, key)
         _write_file(self.path / MANIFEST, manifest, durable=self._durable)
@@ -647,8 +642,8 @@ class NewEntry:
         """Give the entry its final name, and return its folder.
 
         The temporary folder is renamed, in one step. If an undamaged
-        entry has this name already, that entry stays. A damaged
-        entry, or a file, is replaced.
+        entry has this name already, that entry stays. A damaged entry,
+        or a file, is replaced.
         """
         final = self._folder / name
         try:
@@ -689,8 +684,8 @@ def prune(folder: Path, limit: float, keep: Collection[str] = ()) -> None:
     remove_abandoned(folder, f"{_NEW}*")  # folders of processes that ended early
     entries = _oldest_entries_first(folder)
     total = sum(size for _, size, path in entries if path.name in keep)
-    # The entries used last are counted first: once the limit is reached, all
-    # older ones are removed.
+    # The entries used last are counted first: once the limit is
+    # reached, all older ones are removed.
     for _, size, path in reversed(entries):
         if path.name not in keep:
             total += size
@@ -713,8 +708,8 @@ def make_room(folder: Path, path: Path, needed: float, purpose: str) -> None:
     needed : float
         Bytes of the new entry.
     purpose : str
-        Description of the new entry, for the message: "3 documents
-        with 2 features".
+        Description of the new entry, for the message: "3 documents with
+        2 features".
 
     Raises
     ------
@@ -760,8 +755,7 @@ def make_room(folder: Path, path: Path, needed: float, purpose: str) -> None:
 def widened(file: ArrayFile, to: ArrayFile, padding: float = 0.0) -> ArrayFile:
     """Copy the rows of a matrix on disk to a wider, empty file, and return the new file.
 
-    New columns are filled with ``padding``. The original file is
-    removed.
+    New columns are filled with ``padding``. The original file is removed.
     """
     # The original file is removed in the end, and need not reach the disk.
     file.finish(durable=False)
@@ -778,14 +772,13 @@ def widened(file: ArrayFile, to: ArrayFile, padding: float = 0.0) -> ArrayFile:
     return to
 
 
-# Reading gigabytes again only to learn that they are unchanged
-# would make every start slow. Therefore the checksum of a large
-# source file is remembered with the file's path and state: device,
-# inode, size, time of modification (mtime), and time of any change
-# (ctime), which a program that resets mtime changes, too. The
-# checksum is not remembered if the file was changed just before it
-# was read: within the resolution of its times it could be changed
-# again unnoticed.
+# Reading gigabytes again only to learn that they are unchanged would
+# make every start slow. Therefore the checksum of a large source file
+# is remembered with the file's path and state: device, inode, size,
+# time of modification (mtime), and time of any change (ctime), which a
+# program that resets mtime changes, too. The checksum is not remembered
+# if the file was changed just before it was read: within the resolution
+# of its times it could be changed again unnoticed.
 
 SourceState = tuple[int, ...]
 
@@ -837,9 +830,9 @@ def recalled_checksum(path: Path) -> str:
 def remember_checksum(path: Path, state: SourceState, checksum: str) -> None:
     """Store the checksum of a source file, if the file did not change during reading.
 
-    ``state`` is the file's state before the reading, () if the file
-    was too recent to be sure. Only the most recently used checksums
-    are kept; errors are ignored.
+    ``state`` is the file's state before the reading, () if the file was
+    too recent to be sure. Only the most recently used checksums are
+    kept; errors are ignored.
     """
     with suppress(OSError, OutputError):
         if not state or source_state(path) != state:
@@ -899,8 +892,7 @@ def _read_in_threads(
 ) -> None:
     """Call ``read`` for each block, in several threads if there is more than one block.
 
-    ``stop_check`` is called after each block; it may raise an error
-    to stop.
+    ``stop_check`` is called after each block; it may raise an error to stop.
     """
     with threads.pool(len(blocks) > 1) as (executor, _):
         for _ in (map if executor is None else executor.map)(read, blocks):

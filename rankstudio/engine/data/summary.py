@@ -71,8 +71,7 @@ class DatasetSummary:
         Number of queries all of whose labels are above 0, so that
         binary measures are 1 for any ranking.
     features : tuple of FeatureSummary
-        One per column; for wide data, only of the columns that are
-        shown.
+        One per column; for wide data, only of the columns that are shown.
     n_features : int
         Number of all columns.
     """
@@ -103,8 +102,7 @@ def describe(*parts: RankingDataset) -> DatasetSummary:
     Returns
     -------
     DatasetSummary
-        Counts, the distribution of labels, and statistics of each
-        feature.
+        Counts, the distribution of labels, and statistics of each feature.
 
     Notes
     -----
@@ -126,8 +124,8 @@ def describe(*parts: RankingDataset) -> DatasetSummary:
         )
         for extreme in (np.minimum, np.maximum)
     )
-    # The fields of FeatureSummary in their order, without the name, which is
-    # the second.
+    # The fields of FeatureSummary in their order, without the name,
+    # which is the second.
     columns = (
         first.feature_ids,
         minimum,
@@ -171,8 +169,8 @@ def describe_fold(dataset: FoldedDataset, number: int | None) -> DatasetSummary:
     Returns
     -------
     DatasetSummary
-        With all features, or with 1,000 of a wide dataset, whose
-        other features are shown on request only.
+        With all features, or with 1,000 of a wide dataset, whose other
+        features are shown on request only.
 
     Raises
     ------
@@ -195,9 +193,9 @@ def is_wide(part: RankingDataset) -> bool:
 def shown_features(part: RankingDataset) -> Ints | None:
     """Return the columns to show of a dataset with very many features, ascending.
 
-    The columns to show are the 1,000 columns with the most values
-    other than 0. Any other column is shown on request: by its id, or
-    if a model has it. Return None for any other dataset, of which all
+    The columns to show are the 1,000 columns with the most values other
+    than 0. Any other column is shown on request: by its id, or if a
+    model has it. Return None for any other dataset, of which all
     columns are shown.
     """
     if not is_wide(part) or part.n_features <= MOST_SHOWN:
@@ -209,9 +207,9 @@ def shown_features(part: RankingDataset) -> Ints | None:
         if isinstance(X, SparseRows)
         else np.count_nonzero(X[:_ROWS_AT_ONCE], axis=0)
     )
-    # The count of the last column to show. np.partition is faster than sorting
-    # a million counts. Of the columns with just this count, the first ones fill
-    # up the number.
+    # The count of the last column to show. np.partition is faster than
+    # sorting a million counts. Of the columns with just this count, the
+    # first ones fill up the number.
     least = np.partition(counts, -MOST_SHOWN)[-MOST_SHOWN]
     above = np.flatnonzero(counts > least)
     at_least = np.flatnonzero(counts == least)
@@ -224,8 +222,8 @@ def described_parts(
     """Return the parts of a dataset that :func:`describe_fold` describes for a fold.
 
     For the fold ``number`` that is its training part; for None, all
-    test parts, or the training parts if no fold has a test part.
-    Raise KeyError if the fold does not exist.
+    test parts, or the training parts if no fold has a test part. Raise
+    KeyError if the fold does not exist.
     """
     if number is not None:
         return ({fold.number: fold.train for fold in dataset.folds}[number],)

@@ -1,10 +1,11 @@
 """Synthetic ranking data of which the truth is known: features that matter, that repeat others, or are noise.
 
-The sample that comes with RankStudio was drawn from a model of a web search
-engine, ``tests/engine/data/sample_model.py``. A document matches a query in its
-body, its anchors, its title and its URL, and it has an authority of its own;
-features of one of these streams are different views of one match. Features of
-the query alone (the IDFs) cannot rank anything.
+The sample that comes with RankStudio was drawn from a model of a web
+search engine, ``tests/engine/data/sample_model.py``. A document matches
+a query in its body, its anchors, its title and its URL, and it has an
+authority of its own; features of one of these streams are different
+views of one match. Features of the query alone (the IDFs) cannot rank
+anything.
 """
 
 from __future__ import annotations
@@ -37,14 +38,12 @@ class FeatureModel:
     Attributes
     ----------
     loadings : tuple of float
-        Weight of each hidden factor; without factors the feature is
-        pure noise.
+        Weight of each hidden factor; without factors the feature is pure noise.
     noise : float
         Standard deviation of the noise, relative to that of a factor,
         1. A feature without loadings and noise is constant.
     skewed : bool
-        Whether most values are small and few are large, as for term
-        counts.
+        Whether most values are small and few are large, as for term counts.
     """
 
     loadings: tuple[float, ...] = ()
@@ -81,16 +80,14 @@ def make_ranking(
     documents : (int, int)
         Minimum and maximum number of documents per query.
     label_noise : float
-        Standard deviation of the part of relevance that no feature
-        explains.
+        Standard deviation of the part of relevance that no feature explains.
     seed : int
         Equal seeds give equal data.
 
     Returns
     -------
     FoldedDataset
-        Graded labels 0, 1, 2; every feature in [0, 1] within every
-        query.
+        Graded labels 0, 1, 2; every feature in [0, 1] within every query.
 
     Raises
     ------
@@ -105,9 +102,9 @@ def make_ranking(
     # one factor only.
     weights = 0.8 ** np.arange(n_informative)
     factors = np.eye(n_informative)
-    # Each informative feature has its own factor, with noise of 0.3; redundant
-    # features share these, with more noise. A feature without factors and noise
-    # is constant.
+    # Each informative feature has its own factor, with noise of 0.3;
+    # redundant features share these, with more noise. A feature without
+    # factors and noise is constant.
     features = [FeatureModel(tuple(row), 0.3) for row in factors.tolist()]
     for j in range(n_redundant):
         shared_factor = factors[j % n_informative].tolist()
@@ -147,8 +144,7 @@ def generate(
     documents : (int, int)
         Minimum and maximum number of documents per query.
     label_noise : float
-        Standard deviation of the part of relevance that no feature
-        explains.
+        Standard deviation of the part of relevance that no feature explains.
     seed : int
         Equal seeds give equal data.
     decimals : int
@@ -228,9 +224,8 @@ def _part_of_queries(
 def rotate(parts: Sequence[RankingDataset]) -> tuple[Fold, ...]:
     """Make LETOR's five folds of five parts.
 
-    In each fold, three parts are for training, one for validation,
-    one for testing; from fold to fold, these roles move on by one
-    part.
+    In each fold, three parts are for training, one for validation, one
+    for testing; from fold to fold, these roles move on by one part.
     """
     folds = []
     for i in range(N_PARTS):
@@ -254,8 +249,8 @@ def sample_files() -> list[Path]:
 def load_sample() -> FoldedDataset:
     """Open the bundled sample, a synthetic dataset of 250 queries with five folds.
 
-    It imitates LETOR 4.0, with its 46 names of features and labels
-    from 0 to 2. Its measures are computed by LETOR's convention.
+    It imitates LETOR 4.0, with its 46 names of features and labels from
+    0 to 2. Its measures are computed by LETOR's convention.
     """
     identity = Identity(
         known="letor4", convention="letor4", names=table_of_names("letor4")

@@ -56,8 +56,8 @@ class ReadAs:
     format : str
         Key of the format (see `rankstudio.engine.data.formats`).
     qid, label, part : str
-        Where query, label and part of a document come from: the name
-        of a column, of a file of sizes, or "".
+        Where query, label and part of a document come from: the name of
+        a column, of a file of sizes, or "".
     """
 
     format: str = "letor"
@@ -116,20 +116,18 @@ class Table:
     X : ndarray of shape (m, n), or SparseRows
         Features; NaN for missing values, 0 for omitted features.
     y : ndarray of shape (m,) or (m, J)
-        Labels. With several judges, one column for each judge, with
-        NaN for documents that the judge has not judged.
+        Labels. With several judges, one column for each judge, with NaN
+        for documents that the judge has not judged.
     query_ptr : ndarray of shape (Q + 1,)
         First row of each query, followed by m.
     query_ids : tuple of str
         Query ids, in order of first appearance.
     comments : Comments
-        Comment of each document: the text after "#", without trailing
-        blanks.
+        Comment of each document: the text after "#", without trailing blanks.
     missing : ndarray of shape (n,)
         Number of missing values of each feature.
     dense : bool
-        Whether the file has a value for every feature of every
-        document.
+        Whether the file has a value for every feature of every document.
     feature_ids : ndarray of shape (n,), or (0,)
         Ids of the columns, ascending; of size 0 if they are 1 … n.
     scattered : Scattered or None
@@ -141,8 +139,7 @@ class Table:
     left_out : tuple of str
         Unspecified columns of the file that are not features.
     role_columns : tuple of str
-        Columns of query, label and part, "" for none; () if lines
-        contain them.
+        Columns of query, label and part, "" for none; () if lines contain them.
     remarks : tuple of str
         Further notes, as sentences.
     parts : ndarray of shape (m,), or (0,)
@@ -183,8 +180,9 @@ class Table:
         present_ids = self.feature_ids
         missing = np.zeros(ids.size, dtype=np.int64)
         counts = self.missing
-        # An array has a column for each id 1 … n. Its columns of zeros are
-        # dropped: self.ids are the ids of the others, all of which are in ``ids``.
+        # An array has a column for each id 1 … n. Its columns of zeros
+        # are dropped: self.ids are the ids of the others, all of which
+        # are in ``ids``.
         if not isinstance(X, SparseRows):
             present_ids = self.ids
             X = SparseRows.of_array(X[:, present_ids - 1])
@@ -200,9 +198,9 @@ class Table:
     def notes(self, name: str) -> tuple[str, ...]:
         """Return notes for users on the reading of a file, as sentences.
 
-        ``name`` is the name of the file. The notes concern columns
-        that were left out, the column of parts, and documents that
-        were grouped.
+        ``name`` is the name of the file. The notes concern columns that
+        were left out, the column of parts, and documents that were
+        grouped.
         """
         text = tr('{name}: the column "{column}" is not numeric and was left out.')
         notes = [text.format(name=name, column=column) for column in self.left_out]
@@ -253,8 +251,8 @@ def fill_missing(X: Floats, query_ptr: Ints, missing: Ints, policy: str) -> None
         Number of NaN values of each feature.
     policy : {"query_min", "zero"}
         ``query_min``: the smallest value of that feature within the
-        query, as in LETOR's "min" version; 0 if the query has no
-        value. ``zero``: 0.
+        query, as in LETOR's "min" version; 0 if the query has no value.
+        ``zero``: 0.
 
     Notes
     -----
@@ -267,8 +265,8 @@ def fill_missing(X: Floats, query_ptr: Ints, missing: Ints, policy: str) -> None
         filling = np.zeros(len(query_ptr) - 1)
         if policy == "query_min":
             least = np.fmin.reduceat(column, query_ptr[:-1])
-            # NaN if the query has no value. Adding 0.0 turns -0.0, which may be
-            # the least value, into 0.0.
+            # NaN if the query has no value. Adding 0.0 turns -0.0,
+            # which may be the least value, into 0.0.
             filling = np.where(np.isnan(least), 0.0, least) + 0.0
         column[absent] = np.repeat(filling, np.diff(query_ptr))[absent]
 
@@ -340,15 +338,15 @@ def _normalize(X: Floats, query_ptr: Ints) -> None:
     """Scale the features of some queries to [0, 1] within each query, in place.
 
     X has shape (rows, n), and ``query_ptr`` the first row of each
-    query, then the number of rows. A feature that is constant within
-    a query becomes 0 there.
+    query, then the number of rows. A feature that is constant within a
+    query becomes 0 there.
     """
     rows = np.diff(query_ptr)
     low = np.minimum.reduceat(X, query_ptr[:-1], axis=0)
     with np.errstate(over="ignore"):
         span = np.maximum.reduceat(X, query_ptr[:-1], axis=0) - low
-    # The difference of two huge numbers is infinite: halve them and begin
-    # again, as the scale does not matter for the result.
+    # The difference of two huge numbers is infinite: halve them and
+    # begin again, as the scale does not matter for the result.
     if not np.isfinite(span).all():
         X *= np.repeat(np.where(np.isfinite(span), 1.0, 0.5), rows, axis=0)
         _normalize(X, query_ptr)

@@ -1,7 +1,7 @@
 """Builders of a table from pieces of documents: in memory, or in files of the store that are mapped.
 
-Readers of formats need not know which of both: they pass pieces to a builder,
-and return facts on all documents at the end.
+Readers of formats need not know which of both: they pass pieces to a
+builder, and return facts on all documents at the end.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class Treatment:
     Attributes
     ----------
     missing : {"query_min", "zero", "refuse"}
-        Whether a missing value becomes the smallest value in the
-        query, becomes 0, or is an error.
+        Whether a missing value becomes the smallest value in the query,
+        becomes 0, or is an error.
     normalize : bool
         Whether features are scaled to [0, 1] within each query.
     """
@@ -78,8 +78,7 @@ class PartFiles:
     user_columns : DataColumns
         Specified columns of tables, and the first feature id of text.
     sizes : int64 array of shape (Q,), optional
-        Number of documents per query, if the lines do not contain
-        their query.
+        Number of documents per query, if the lines do not contain their query.
     refuse : bool
         Whether a missing value is an error.
     most_features : int, optional
@@ -111,19 +110,18 @@ class DocumentPiece:
     X : ndarray of shape (m, n), or Entries
         Features; NaN for missing values.
     y : ndarray of shape (m,) or (m, J)
-        Labels. With several judges, one column for each judge, with
-        NaN for documents that the judge has not judged.
+        Labels. With several judges, one column for each judge, with NaN
+        for documents that the judge has not judged.
     comments : TextComments
         Comment of each document.
     missing : ndarray of shape (n,)
-        Number of missing values of each feature; for `Entries` they
-        are counted in the end.
+        Number of missing values of each feature; for `Entries` they are
+        counted in the end.
     runs : iterable of (str, int)
-        Query id and length of each run of consecutive documents of a
-        query.
+        Query id and length of each run of consecutive documents of a query.
     line_of_run : callable
-        Function that returns the line of a run's first document, by
-        the position of the run; called at most once.
+        Function that returns the line of a run's first document, by the
+        position of the run; called at most once.
     parts : ndarray of shape (m,), or (0,)
         Part of each document, if there is a part column.
     columns : tuple of int
@@ -177,8 +175,7 @@ class TableFacts:
     n_features : int
         Number of features.
     dense : bool
-        Whether the file has a value for every feature of every
-        document.
+        Whether the file has a value for every feature of every document.
     unit : str
         Unit of positions in the file: "line" or "row".
     feature_names, left_out, role_columns, remarks : tuple of str
@@ -209,11 +206,11 @@ class QueryRuns:
         """Begin without queries."""
         # The number of each query, by its id.
         self._numbers: dict[str, int] = {}
-        # Queries with several runs: the first with the line or row where it
-        # recurs, all others with 0.
+        # Queries with several runs: the first with the line or row
+        # where it recurs, all others with 0.
         self._recurrences: dict[int, int] = {}
-        # A run is successive documents of one query: the number of its query,
-        # and its number of documents.
+        # A run is successive documents of one query: the number of its
+        # query, and its number of documents.
         self._runs = array("q")  # integers of 64 bits
         self._lengths = array("q")
 
@@ -222,10 +219,10 @@ class QueryRuns:
     ) -> None:
         """Add runs of documents of a query: (query id, number of documents).
 
-        ``line_of_run`` returns the line or row of the first document
-        of a run, by the position of the run. This function may take
-        long, so that it is called only once, for the first query
-        whose documents are not consecutive.
+        ``line_of_run`` returns the line or row of the first document of
+        a run, by the position of the run. This function may take long,
+        so that it is called only once, for the first query whose
+        documents are not consecutive.
         """
         for position, (query_id, length) in enumerate(runs):
             is_known = query_id in self._numbers
@@ -233,8 +230,8 @@ class QueryRuns:
             if self._runs and self._runs[-1] == query:
                 self._lengths[-1] += length
                 continue
-            # The query occurred before, but another one in between. Only the
-            # first such query needs the line where it recurs.
+            # The query occurred before, but another one in between.
+            # Only the first such query needs the line where it recurs.
             if is_known and query not in self._recurrences:
                 self._recurrences[query] = (
                     0 if self._recurrences else line_of_run(position)
@@ -260,9 +257,8 @@ class QueryRuns:
     def scattered(self, unit: str) -> Scattered | None:
         """Return the queries with scattered documents; None without such queries.
 
-        These are queries whose documents are not consecutive.
-        ``unit`` is the unit of positions in the file, "line" or
-        "row".
+        These are queries whose documents are not consecutive. ``unit``
+        is the unit of positions in the file, "line" or "row".
         """
         if not self._recurrences:
             return None
@@ -282,10 +278,10 @@ def group_by_size(
 ) -> tuple[Ints, tuple[str, ...]]:
     """Return (first rows, ids) of queries by their numbers of documents.
 
-    ``sizes`` has shape (Q,). The first row of each query is followed
-    by the number of documents; the ids are "1", "2" …. Queries
-    without documents are dropped, but keep their number. ``location``
-    is for the message.
+    ``sizes`` has shape (Q,). The first row of each query is followed by
+    the number of documents; the ids are "1", "2" …. Queries without
+    documents are dropped, but keep their number. ``location`` is for
+    the message.
 
     Raises
     ------
@@ -340,8 +336,7 @@ class TableBuilder(ABC):
     def _write(self, piece: DocumentPiece, share: float) -> None:
         """Append the documents of a piece to the rows written so far.
 
-        ``share`` is about the share of all documents that have been
-        read.
+        ``share`` is about the share of all documents that have been read.
         """
 
     def add(self, piece: DocumentPiece, share: float = 1.0) -> None:
@@ -350,8 +345,7 @@ class TableBuilder(ABC):
         Parameters
         ----------
         piece : DocumentPiece
-            Documents of the file; the caller must not use them
-            afterwards.
+            Documents of the file; the caller must not use them afterwards.
         share : float
             About the share of all documents that have been read, this
             piece included, from 0 to 1; memory for the remaining
@@ -395,8 +389,7 @@ class TableBuilder(ABC):
         """Return a piece of documents with ``columns``, the columns of the first piece.
 
         A column that the piece lacks is 0 for now; the column is
-        dropped in the end, as a table has only features of all
-        pieces.
+        dropped in the end, as a table has only features of all pieces.
         """
         self._dropped_columns |= set(columns) - set(piece.columns)
         X = np.zeros((len(piece.y), len(columns)))
@@ -434,9 +427,9 @@ class TableBuilder(ABC):
         dropped here, and counts of missing values reset.
         """
         # The reader has gathered the rows itself, and knows their
-        # queries and the columns that are left out (``without``);
-        # all others stay. Missing values are counted later, in the
-        # rows of the table.
+        # queries and the columns that are left out (``without``); all
+        # others stay. Missing values are counted later, in the rows of
+        # the table.
         if facts.rows is not None:
             self._dropped_columns = set(facts.rows.without)
             self._columns = tuple(range(facts.n_features + len(self._dropped_columns)))
@@ -484,8 +477,8 @@ class TableInMemory(TableBuilder):
         DatasetError
             If the sizes do not add up to the number of documents.
         """
-        # Find the order in which queries are contiguous, as positions of rows;
-        # empty if they already are.
+        # Find the order in which queries are contiguous, as positions
+        # of rows; empty if they already are.
         query_ptr, ids, scattered = self._queries(facts, sizes)
         order = (
             _order_of_rows(facts, self.n_documents)
@@ -502,8 +495,8 @@ class TableInMemory(TableBuilder):
             X = X[order]
             y = y[order]
             parts = parts[order] if parts.size else parts
-        # The counts so far are of all rows that were written, of which the
-        # table may have only some.
+        # The counts so far are of all rows that were written, of which
+        # the table may have only some.
         if facts.rows is not None:
             missing = np.isnan(X).sum(axis=0).astype(np.int64)
         comments = _joined_comments([piece.comments for piece in self._pieces])
@@ -530,8 +523,8 @@ class TableInMemory(TableBuilder):
 
         X has shape (m, n), the others (n,). The array of ids is empty
         if the ids are 1 … n. ``columns`` are the positions of the
-        written columns that stay; entries, the values other than 0
-        with their ids, have no columns yet.
+        written columns that stay; entries, the values other than 0 with
+        their ids, have no columns yet.
         """
         if self._entries:
             sparse, feature_ids = Entries.joined(self._entries).matrix()
@@ -548,13 +541,13 @@ class TableInMemory(TableBuilder):
         """Append the documents of a piece to the table in memory.
 
         The features of the first piece, usually the only one, are not
-        copied. A piece that is narrower than the table gets
-        ``padding`` in its last columns. ``share`` is about the share
-        of all documents that have been read, this piece included.
+        copied. A piece that is narrower than the table gets ``padding``
+        in its last columns. ``share`` is about the share of all
+        documents that have been read, this piece included.
         """
         if isinstance(piece.X, Entries) or self._entries:
-            # Once one piece comes as entries, all are kept as entries, those
-            # before included.
+            # Once one piece comes as entries, all are kept as entries,
+            # those before included.
             if self._pieces and not self._entries:
                 self._entries.append(Entries.of_array(self._X[: self.n_documents]))
                 self._X = np.zeros((0, 0))
@@ -580,12 +573,12 @@ class TableInMemory(TableBuilder):
     def _grow(self, rows: int, width: int, share: float) -> None:
         """Enlarge the matrix to a number of rows and columns, and for those expected.
 
-        If ``share`` of all documents has ``rows`` rows, the others
-        need as much in proportion; they get no memory in advance if
-        it is scarce.
+        If ``share`` of all documents has ``rows`` rows, the others need
+        as much in proportion; they get no memory in advance if it is
+        scarce.
         """
-        # Reserve a little more than expected. The share of a tiny piece of a
-        # file may be rounded to 0.
+        # Reserve a little more than expected. The share of a tiny piece
+        # of a file may be rounded to 0.
         capacity = max(rows, int(_CAPACITY_FACTOR * rows / max(share, 1e-9)))
         if 8.0 * capacity * width > memory.available():
             check_memory(self.path, rows, width)
@@ -671,8 +664,9 @@ class TableOnDisk(TableBuilder):
         """
         assert self._X is not None
         n_features = max(facts.n_features, n_features)
-        # Find the order in which queries are contiguous. ``scattered`` is None if
-        # they are so already, or the reader itself ordered the rows.
+        # Find the order in which queries are contiguous. ``scattered``
+        # is None if they are so already, or the reader itself ordered
+        # the rows.
         query_ptr, ids, scattered = self._queries(facts, sizes)
         if scattered is None:
             order = _order_of_rows(facts, self.n_documents)
@@ -745,8 +739,8 @@ class TableOnDisk(TableBuilder):
                 "y", np.float64, piece.y.shape[1] if piece.y.ndim > 1 else None
             )
         assert self._X is not None
-        # Pad a piece that is narrower than the file with the value of columns
-        # that only other documents have.
+        # Pad a piece that is narrower than the file with the value of
+        # columns that only other documents have.
         if X.shape[1] < self.width:
             X = np.pad(
                 X, ((0, 0), (0, self.width - X.shape[1])), constant_values=self.padding
@@ -777,8 +771,7 @@ class TableOnDisk(TableBuilder):
     def _count_missing(self, order: Ints) -> Ints:
         """Return the number of missing values in each column, of shape (columns,).
 
-        ``order`` has the positions of the rows that belong to the
-        table.
+        ``order`` has the positions of the rows that belong to the table.
         """
         assert self._X is not None
         raw = self._X.content()
@@ -793,9 +786,8 @@ class TableOnDisk(TableBuilder):
     def _order_by_query(self, scattered: Scattered) -> Ints:
         """Return the positions of all rows, query by query, as an array of shape (m,).
 
-        Raise DatasetError if sorting the rows exceeds the memory
-        limit; the message names the first query whose documents are
-        scattered.
+        Raise DatasetError if sorting the rows exceeds the memory limit;
+        the message names the first query whose documents are scattered.
         """
         needed = _PER_DOCUMENT * self.n_documents
         if needed > memory.budget():
@@ -820,8 +812,8 @@ class TableOnDisk(TableBuilder):
     ) -> None:
         """Write X again in its final order, width and values, some whole queries at a time.
 
-        The features of the largest query must fit into the memory
-        limit three times.
+        The features of the largest query must fit into the memory limit
+        three times.
 
         Parameters
         ----------

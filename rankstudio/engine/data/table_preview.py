@@ -52,8 +52,7 @@ class TablePreview:
     has_header : bool
         Whether the table has a header.
     sizes : str
-        Name of the file of query sizes next to the table; "" without
-        one.
+        Name of the file of query sizes next to the table; "" without one.
     """
 
     path: Path
@@ -102,11 +101,9 @@ def preview_table(path: Path, format_name: str = "") -> TablePreview:
     Parameters
     ----------
     path : Path
-        A file, or a folder of data, whose first training file is
-        used.
+        A file, or a folder of data, whose first training file is used.
     format_name : str
-        Format of the data, as a plan names it; "" to recognise the
-        format.
+        Format of the data, as a plan names it; "" to recognise the format.
 
     Raises
     ------
@@ -128,8 +125,8 @@ def preview_table(path: Path, format_name: str = "") -> TablePreview:
         ((entry.confidence(beginning), entry) for entry in table_formats),
         key=lambda pair: pair[0],
     )
-    # A file that no format recognises is read as CSV, unless it is binary.
-    # (Below BY_CONTENTS, no contents were recognised.)
+    # A file that no format recognises is read as CSV, unless it is
+    # binary. (Below BY_CONTENTS, no contents were recognised.)
     if confidence < BY_CONTENTS:
         refuse_other_binary(file, beginning.head)
         form = form if confidence else format_of_key("csv")
@@ -139,8 +136,7 @@ def preview_table(path: Path, format_name: str = "") -> TablePreview:
 def _table_preview(file: Path, form: DataFormat, sizes: str) -> TablePreview:
     """Return the first rows of a file in a format of tables.
 
-    ``sizes`` is the name of the file of query sizes beside the file,
-    or "".
+    ``sizes`` is the name of the file of query sizes beside the file, or "".
     """
     first = form.first_rows(file, read_beginning(file), _N_ROWS)
     # The contents may show that CSV is TSV.
@@ -181,8 +177,7 @@ def columns_of(
 ) -> DataColumns:
     """Return the specification of the columns of a table that a user chose.
 
-    The specification has no names if the usual names give the same
-    columns.
+    The specification has no names if the usual names give the same columns.
 
     Parameters
     ----------
@@ -203,8 +198,8 @@ def columns_of(
     missing_texts : sequence of str
         Texts that stand for a missing value.
     features : sequence of str
-        The features, if the columns that are left out do not
-        determine them; otherwise ().
+        The features, if the columns that are left out do not determine
+        them; otherwise ().
     """
     specified = DataColumns(
         qid=qid,

@@ -62,8 +62,8 @@ def trial_parts(
     )
     # The fold of the model, or all folds; and the part: "test" if there is one.
     folds, name = _folds_and_part(dataset, model.origin.get("fold"))
-    # The description names what the data could be confused with: the fold if
-    # there are several, and the part if there are other ones.
+    # The description names what the data could be confused with: the
+    # fold if there are several, and the part if there are other ones.
     of_fold = (
         f" of fold {folds[0].number}"
         if len(dataset.folds) > 1 and len(folds) == 1
@@ -81,10 +81,10 @@ def trial_parts(
 def parts_to_try(dataset: FoldedDataset, fold: object) -> list[RankingDataset]:
     """Return the documents of an open dataset on which to try a model of a fold.
 
-    `fold` is the number of the fold. The documents are the test
-    part of this fold, or those of all folds if the dataset has no
-    such fold; without a test part, the validation part, otherwise
-    the training part.
+    `fold` is the number of the fold. The documents are the test part of
+    this fold, or those of all folds if the dataset has no such fold;
+    without a test part, the validation part, otherwise the training
+    part.
     """
     folds, name = _folds_and_part(dataset, fold)
     return [fold.parts.get(name, fold.train) for fold in folds]
@@ -95,8 +95,8 @@ def _folds_and_part(
 ) -> tuple[Sequence[Fold], str]:
     """Return the folds with a number, or all folds if none has it, and the part to score.
 
-    The part is a name: "test", otherwise that of the validation
-    part, otherwise that of the training part.
+    The part is a name: "test", otherwise that of the validation part,
+    otherwise that of the training part.
     """
     folds = [fold for fold in dataset.folds if fold.number == number] or dataset.folds
     return folds, next(name for name in _PART_TITLES if name in folds[0].parts)
@@ -105,8 +105,8 @@ def _folds_and_part(
 def _open_data_of_plan(model: Model) -> FoldedDataset:
     """Open the data that the plan in a model's file names, divided into its folds.
 
-    Nothing is scaled: the model scales the values itself. PlanError is raised
-    if the file has no plan, or the data are missing.
+    Nothing is scaled: the model scales the values itself. PlanError is
+    raised if the file has no plan, or the data are missing.
     """
     if not model.plan:
         raise PlanError(

@@ -61,11 +61,11 @@ def refit(result: RunResult, dataset: FoldedDataset) -> Model:
     Raises
     ------
     PlanError
-        If the run is not finished, its ranking was given, or the model has more
-        features than its rule allows.
+        If the run is not finished, its ranking was given, or the model
+        has more features than its rule allows.
     DatasetError
-        If the data are not those of the run, or the queries of their parts
-        cannot be matched.
+        If the data are not those of the run, or the queries of their
+        parts cannot be matched.
 
     Notes
     -----
@@ -81,9 +81,9 @@ def refit_steps(result: RunResult, dataset: FoldedDataset) -> Waiting[Model]:
 
     The model is trained on all queries of the run's data.
 
-    `dataset` has the data of the run. DatasetError is raised for
-    other data. PlanError is raised for an unfinished run, or if
-    the model has more features than the rule of the plan allows.
+    `dataset` has the data of the run. DatasetError is raised for other
+    data. PlanError is raised for an unfinished run, or if the model has
+    more features than the rule of the plan allows.
     """
     # The run must be finished, and the data must be those of the run.
     plan = result.plan
@@ -101,8 +101,8 @@ def refit_steps(result: RunResult, dataset: FoldedDataset) -> Waiting[Model]:
     data = every_query(dataset)
     # All queries are one fold, number 1, with one combination, number 0.
     unit = Unit(1, 0, plan.combination(choice.values))
-    # The search may end at the chosen length only if the paths of the folds
-    # never return to smaller sets.
+    # The search may end at the chosen length only if the paths of the
+    # folds never return to smaller sets.
     step = yield from _learn_model(
         plan, data, unit, choice, ascending=_all_paths_ascend(result, choice)
     )
@@ -114,8 +114,8 @@ def refit_steps(result: RunResult, dataset: FoldedDataset) -> Waiting[Model]:
         )
         raise PlanError(text.format(size=step.n_selected, most=max_features))
 
-    # The model keeps a record of how it was chosen. It has no measures, the
-    # empty dict, because no unseen queries remain.
+    # The model keeps a record of how it was chosen. It has no measures,
+    # the empty dict, because no unseen queries remain.
     features = result.feature_ids.tolist(), result.feature_names
     model = portable_model(
         plan, features, result.data_name, Chosen(unit, step), {}, fold=ALL
@@ -136,8 +136,8 @@ def check_refit(plan: Plan, *, finished: bool) -> None:
     Raises
     ------
     PlanError
-        If the run is not finished, or its scores or models were
-        given, not trained.
+        If the run is not finished, or its scores or models were given,
+        not trained.
     """
     if plan.entry.learns_nothing:
         raise PlanError(
@@ -176,10 +176,10 @@ def _check_same_data(result: RunResult, dataset: FoldedDataset) -> None:
 def _all_paths_ascend(result: RunResult, choice: ProtocolChoice) -> bool:
     """Return whether the chosen combination's paths become longer with each step.
 
-    A path is the sequence of models of one combination of
-    parameters' values on a fold. A length is a number of features
-    or rounds, as in a path's `x_values`. Paths do not ascend if
-    the method also removes features, as a floating search does.
+    A path is the sequence of models of one combination of parameters'
+    values on a fold. A length is a number of features or rounds, as in
+    a path's `x_values`. Paths do not ascend if the method also removes
+    features, as a floating search does.
     """
     paths = (
         path
@@ -200,12 +200,12 @@ def _learn_model(
 ) -> Waiting[Step]:
     """Yield progress, and return a model of the chosen length, trained on all of `data`.
 
-    `unit` has the values of the parameters, and `choice` the
-    length: a number of features or rounds, None for the last
-    iteration. Training makes a path, a sequence of models. If the
-    path has no model of this length, the largest model below it
-    is returned, or the smallest of all. With `ascending`, the
-    models only become longer, and training ends at the length.
+    `unit` has the values of the parameters, and `choice` the length: a
+    number of features or rounds, None for the last iteration. Training
+    makes a path, a sequence of models. If the path has no model of this
+    length, the largest model below it is returned, or the smallest of
+    all. With `ascending`, the models only become longer, and training
+    ends at the length.
     """
     fold = Fold(1, data)
     # With these two settings no measure is computed: the choice is made already.
@@ -263,12 +263,11 @@ def _step_nearer_length(
 ) -> Step:
     """Return the one of two steps, models of a path, that is nearer to the chosen length.
 
-    A length is a number of features or rounds; `choice` has the
-    chosen one. The longer step up to this length is nearer. If
-    both steps are longer, the shorter one is returned. For an
-    optimiser, which has no length, the later step is returned. A
-    later step with more features than the plan's rule allows is
-    not taken.
+    A length is a number of features or rounds; `choice` has the chosen
+    one. The longer step up to this length is nearer. If both steps are
+    longer, the shorter one is returned. For an optimiser, which has no
+    length, the later step is returned. A later step with more features
+    than the plan's rule allows is not taken.
     """
     # An optimiser's last iteration is its model.
     if choice.length is None:

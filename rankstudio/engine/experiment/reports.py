@@ -1,7 +1,7 @@
 """A finished run as files.
 
-They are results.json, metrics.csv, selection_path.csv, plan.toml and the
-models.
+They are results.json, metrics.csv, selection_path.csv, plan.toml and
+the models.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ REFITTED = f"{MODELS}/all.json"
 def chosen_values(result: RunResult, fold: FoldResult) -> dict[str, Any]:
     """Return the values of parameters, and the size, of a fold's selected model, by name.
 
-    Included are the parameters for which the plan has several
-    values, the round of a boosting, and the number of features.
+    Included are the parameters for which the plan has several values,
+    the round of a boosting, and the number of features.
     """
     values = result.plan.axis_values(fold.chosen.unit.values)
     rounds = (
@@ -109,9 +109,9 @@ def results_as_dict(result: RunResult) -> dict[str, Any]:
 def _left_out_measures(result: RunResult, fold: FoldResult) -> dict[str, Any]:
     """Return the measures of a fold on queries that were left out of training, for JSON.
 
-    The key "chosen" has the measures of the chosen model, and
-    "paths" those of every model of each path. A path has the
-    models of one combination of parameters' values.
+    The key "chosen" has the measures of the chosen model, and "paths"
+    those of every model of each path. A path has the models of one
+    combination of parameters' values.
     """
     return {
         # `plain` shortens names: "MAP", not "leave-query-out MAP".
@@ -143,10 +143,10 @@ def _nan_as_none(measures: Mapping[str, float]) -> dict[str, float | None]:
 def metrics_table(result: RunResult) -> tuple[list[str], list[Row]]:
     """Return the header and the rows of metrics.csv.
 
-    There is a row for each fold and part, and one for the average. Parts are
-    validation, test, and left-out queries or pairs of documents. The columns
-    are the fold, the part, the chosen values of the plan's parameters, the
-    number of features, and the measures.
+    There is a row for each fold and part, and one for the average.
+    Parts are validation, test, and left-out queries or pairs of
+    documents. The columns are the fold, the part, the chosen values of
+    the plan's parameters, the number of features, and the measures.
     """
     # Rows of a fold: one for each part that has values.
     names = list(result.plan.evaluated)
@@ -194,8 +194,8 @@ def _nan_as_blank(value: float) -> float | str:
 def _axis_cell(axis: Axis, value: Any) -> float | str:
     """Return the value of an axis, a parameter with several values, for a cell of a table.
 
-    Numbers and texts stay as they are; other values become the
-    axis's text for them.
+    Numbers and texts stay as they are; other values become the axis's
+    text for them.
     """
     is_plain = isinstance(value, int | float | str) and not isinstance(value, bool)
     return value if is_plain else axis.format(value)
@@ -204,10 +204,9 @@ def _axis_cell(axis: Axis, value: Any) -> float | str:
 def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
     """Return the header and the rows of selection_path.csv: one per fold and feature.
 
-    The features are those of the fold's chosen model, then others
-    that its path, the sequence of models, selects later. If the
-    plan has groups, the last column has the group of each
-    feature.
+    The features are those of the fold's chosen model, then others that
+    its path, the sequence of models, selects later. If the plan has
+    groups, the last column has the group of each feature.
     """
     groups = group_names(feature_groups_of(result.plan))
     rows: list[Row] = []
@@ -215,8 +214,9 @@ def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
         path = next(p for p in fold.paths if p.unit == fold.chosen.unit)
         last = path.steps[-1]
         model = fold.chosen.step
-        # The criterion beside a feature is that of the first step that uses it.
-        # Where steps are not features, it is that of the last step.
+        # The criterion beside a feature is that of the first step that
+        # uses it. Where steps are not features, it is that of the last
+        # step.
         steps = path.steps if path.step_kind is StepKind.FEATURES else ()
         # The first step that uses each column.
         first_step: dict[int, Step] = {}
@@ -277,8 +277,8 @@ def write_results(result: RunResult, folder: str | Path) -> list[Path]:
     save_csv(folder / "metrics.csv", *metrics_table(result))
     save_csv(folder / "selection_path.csv", *features_table(result))
     existing_plan = _readable_plan(folder / "plan.toml")
-    # An existing plan with the same settings is kept: it may have comments of
-    # its author.
+    # An existing plan with the same settings is kept: it may have
+    # comments of its author.
     if existing_plan is None or not existing_plan.agrees(result.plan):
         save_plan(result.plan, folder / "plan.toml")
     return [
@@ -290,8 +290,8 @@ def write_results(result: RunResult, folder: str | Path) -> list[Path]:
 def _write_models(result: RunResult, folder: Path) -> list[Path]:
     """Write the chosen model of each fold to fold1.json and so on; return the file paths.
 
-    Left out are models that the user gave, and a model that an
-    older study did not store completely.
+    Left out are models that the user gave, and a model that an older
+    study did not store completely.
     """
     # A step that is not whole lacks a part that scoring needs.
     models = {
@@ -317,8 +317,8 @@ def chosen_model(result: RunResult, fold: FoldResult) -> Model:
 def plan_of_results(folder: Path) -> Plan | None:
     """Return the plan of the results in a folder, or else a plan that is to be run there.
 
-    The result is None if the folder has neither, or if the file
-    of the plan cannot be read or is no plan.
+    The result is None if the folder has neither, or if the file of the
+    plan cannot be read or is no plan.
     """
     results = folder / "results.json"
     if not results.exists():
@@ -365,16 +365,15 @@ def portable_model(
     data_name : str
         Name of the dataset.
     chosen : Chosen
-        Step with the model, and its unit: the fold and the
-        parameters' values.
+        Step with the model, and its unit: the fold and the parameters' values.
     measures : Mapping
         Measures by part: ``{"validation": {"MAP": …}, "test": {…}}``.
     fold : str or int, optional
-        Fold on whose training part the model was trained, or "all" for all
-        queries; by default the fold of the unit.
+        Fold on whose training part the model was trained, or "all" for
+        all queries; by default the fold of the unit.
     """
-    # Weights of the selected features only. `beyond` is what a nonlinear model
-    # has besides its weights.
+    # Weights of the selected features only. `beyond` is what a
+    # nonlinear model has besides its weights.
     step = chosen.step
     ids, names = features
     coef = step.coef
@@ -412,8 +411,8 @@ def portable_model(
 def _model_source(plan: Plan, fold: str | int) -> dict[str, Any]:
     """Return where a model comes from, as a dict with the key "fold" or "given".
 
-    "fold" has the fold on which the model was learned. "given"
-    has the files of a model that the user gave.
+    "fold" has the fold on which the model was learned. "given" has the
+    files of a model that the user gave.
     """
     return (
         {"given": plan_as_dict(plan)["scores"]}

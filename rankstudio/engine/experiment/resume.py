@@ -1,7 +1,7 @@
 """Runs with a study.
 
-They have the events of a plain run; each result is stored before its event is
-yielded.
+They have the events of a plain run; each result is stored before its
+event is yielded.
 """
 
 from __future__ import annotations
@@ -61,26 +61,27 @@ def run_stored(
     Yields
     ------
     Event
-        Events of :func:`rankstudio.engine.experiment.runner.run`. Stored
-        results are reported by BaselineFound, UnitStarted, UnitFinished and
-        FoldFinished, without StepDone; the results are bit-identical to those
-        of an uninterrupted run. The duration is the sum over all parts of the
-        run.
+        Events of :func:`rankstudio.engine.experiment.runner.run`.
+        Stored results are reported by BaselineFound, UnitStarted,
+        UnitFinished and FoldFinished, without StepDone; the results are
+        bit-identical to those of an uninterrupted run. The duration is
+        the sum over all parts of the run.
 
     Raises
     ------
     PlanError, ParameterError
-        Before the first event, if the plan does not fit the data; the study is
-        unchanged.
+        Before the first event, if the plan does not fit the data; the
+        study is unchanged.
     StoreError
-        If the data changed since the study recorded them, other versions
-        started the given run, or a result cannot be stored. Results stored
-        earlier are safe, and another call resumes from them.
+        If the data changed since the study recorded them, other
+        versions started the given run, or a result cannot be stored.
+        Results stored earlier are safe, and another call resumes from
+        them.
     """
     # Find or begin the run in the study.
     dataset = FoldedDataset.of(dataset)
-    # A convention says how measures treat ties and short queries. A plan that
-    # names none gets that of its data.
+    # A convention says how measures treat ties and short queries. A
+    # plan that names none gets that of its data.
     plan = with_usual_convention(plan, dataset)
     if key is None:
         # Called for its errors only: the plan must fit the data.
@@ -134,8 +135,7 @@ def run_stored(
 def _timed(events: Generator[Event, None, None]) -> Iterator[tuple[Event, float]]:
     """Yield each event with the seconds of its computation.
 
-    The time between two events in which the receiver works is not
-    counted.
+    The time between two events in which the receiver works is not counted.
     """
     with closing(events):
         while True:

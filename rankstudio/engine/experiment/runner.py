@@ -97,9 +97,9 @@ class Finished:
     Attributes
     ----------
     units : Mapping of (int, int) to PathResult
-        Paths (all models of one combination of parameters' values
-        on one fold), by the number of the fold and the position
-        of the combination.
+        Paths (all models of one combination of parameters' values on
+        one fold), by the number of the fold and the position of the
+        combination.
     folds : Mapping of int to FoldResult
         Finished folds, by number.
     """
@@ -150,10 +150,10 @@ def _open_undivided(plan: Plan) -> FoldedDataset:
 def usual_choices(plan: Plan, dataset: FoldedDataset, stated: Container[str]) -> Plan:
     """Return a plan with the usual settings of its data, unless the user has stated them.
 
-    The settings are "measures", "convention" and "select_by";
-    `stated` has the names of those that the user has stated. The
-    costs of features are those of the data if the plan has none.
-    Without a validation part the method's own criterion selects.
+    The settings are "measures", "convention" and "select_by"; `stated`
+    has the names of those that the user has stated. The costs of
+    features are those of the data if the plan has none. Without a
+    validation part the method's own criterion selects.
     """
     if "measures" not in stated:
         plan = usual_measures(plan, one_ranking=dataset.origin.columns.no_queries)
@@ -189,10 +189,10 @@ def estimate(
 ) -> MemoryEstimate:
     """Return the memory that a plan needs on data, and how it would be run, before any work.
 
-    `executor` is the executor of the run, whose workers need
-    memory at the same time; None for none. DataError, PlanError
-    or ParameterError is raised if the plan does not fit the data.
-    Lack of memory raises no error.
+    `executor` is the executor of the run, whose workers need memory at
+    the same time; None for none. DataError, PlanError or ParameterError
+    is raised if the plan does not fit the data. Lack of memory raises
+    no error.
     """
     _, folds, _ = _checked_work(plan, dataset)
     return memory_estimate(plan, folds, workers_here(executor))
@@ -212,34 +212,34 @@ def run(
     plan : Plan
         Plan to run.
     dataset : FoldedDataset or RankingDataset, optional
-        Data of the plan if already open, with the plan's folds or those of the
-        files; a single part is used for training.
+        Data of the plan if already open, with the plan's folds or those
+        of the files; a single part is used for training.
     grouped : dict of int to TrainingData, optional
         Training parts by fold, with cached results of other plans; it is extended.
     finished_work : Finished, optional
         Existing results.
     executor : Executor, optional
-        Executor for parallel units: one of `concurrent.futures` with threads or
-        processes, or any other. It is not shut down. Without an executor each
-        unit is computed when its events are requested. Methods that process
-        shards also compute one unit at a time; the workers then share the
-        shards of the unit.
+        Executor for parallel units: one of `concurrent.futures` with
+        threads or processes, or any other. It is not shut down. Without
+        an executor each unit is computed when its events are requested.
+        Methods that process shards also compute one unit at a time; the
+        workers then share the shards of the unit.
 
     Yields
     ------
     Event
         RunStarted; for each unit UnitStarted, StepDone …, UnitFinished;
-        FoldFinished after the units of a fold; RunFinished. Stop iterating to
-        pause or cancel; an executor completes the units it has started. Units
-        that already exist, or that an executor computed, have no StepDone;
-        units of an executor finish in any order, folds in order. The results
-        are bit-identical.
+        FoldFinished after the units of a fold; RunFinished. Stop
+        iterating to pause or cancel; an executor completes the units it
+        has started. Units that already exist, or that an executor
+        computed, have no StepDone; units of an executor finish in any
+        order, folds in order. The results are bit-identical.
 
     Raises
     ------
     DataError, PlanError, ParameterError
-        Before the first event, if the data cannot be opened or the plan does
-        not fit them.
+        Before the first event, if the data cannot be opened or the plan
+        does not fit them.
     WorkerError
         If the executor's workers are lost.
     OutOfMemoryError
@@ -316,10 +316,10 @@ def _checked_estimate(
 ) -> MemoryEstimate | None:
     """Return the memory estimate of a run of a plan on folds; None for no folds.
 
-    Nothing is executed. Of ``executor``, which will compute the units of the
-    run, only the number of workers counts, which need memory side by side. For
-    None, the run is alone in its process. Raise OutOfMemoryError if the memory
-    is insufficient.
+    Nothing is executed. Of ``executor``, which will compute the units
+    of the run, only the number of workers counts, which need memory
+    side by side. For None, the run is alone in its process. Raise
+    OutOfMemoryError if the memory is insufficient.
     """
     if not folds:
         return None
@@ -346,9 +346,9 @@ def _scheduler(
 ) -> UnitScheduler:
     """Return a scheduler of the units that `finished_work` does not have, on an executor.
 
-    A unit is one combination of parameters' values on one of the
-    folds; its result is a path of models. `keep` converts each
-    path to the form in which it stays until the run ends.
+    A unit is one combination of parameters' values on one of the folds;
+    its result is a path of models. `keep` converts each path to the
+    form in which it stays until the run ends.
     """
     missing_units = [unit for unit in units if not finished_work.has(unit)]
     numbers = {unit.fold for unit in missing_units}
@@ -361,12 +361,12 @@ def _training_data(
 ) -> TrainingData:
     """Return the training part of a fold in the form that methods take.
 
-    The form is grouped by queries. `grouped` is a cache by number
-    of the fold, whose data are used if they have the same
-    `workers`: those that process the shards, ranges of queries.
+    The form is grouped by queries. `grouped` is a cache by number of
+    the fold, whose data are used if they have the same `workers`: those
+    that process the shards, ranges of queries.
     """
-    # Folds that are views of one dataset are not cached, because each entry
-    # would be a copy.
+    # Folds that are views of one dataset are not cached, because each
+    # entry would be a copy.
     cache = {} if grouped is None or isinstance(fold.train, PartOfWhole) else grouped
     data = cache.get(fold.number)
     if data is None or (data.several and data.executor is not workers):
@@ -391,8 +391,7 @@ def collect(
 ) -> RunResult:
     """Return the result of a run from its finished folds, all or some.
 
-    `dataset` is the data of the plan, and `seconds` the duration
-    of the run.
+    `dataset` is the data of the plan, and `seconds` the duration of the run.
     """
     return RunResult(
         plan=plan,
@@ -411,9 +410,9 @@ def _checked_work(
 ) -> tuple[FoldedDataset, list[Fold], int]:
     """Check that a plan can run on the data, before any work.
 
-    Return the data with the plan's folds, the folds to run, and the largest
-    number of steps of a unit. A unit is one combination of parameters on one
-    fold.
+    Return the data with the plan's folds, the folds to run, and the
+    largest number of steps of a unit. A unit is one combination of
+    parameters on one fold.
     """
     divided_dataset = parse_protocol(plan.protocol).divide(
         FoldedDataset.of(dataset), plan.seed
@@ -434,10 +433,9 @@ def _checked_work(
 def _checked_folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
     """Return the folds of a dataset that a plan runs.
 
-    PlanError is raised if a fold does not exist, or lacks what
-    the plan needs to choose a model, such as a validation part;
-    sparse features that the method does not support also raise an
-    error.
+    PlanError is raised if a fold does not exist, or lacks what the plan
+    needs to choose a model, such as a validation part; sparse features
+    that the method does not support also raise an error.
     """
     # Folds of the plan, or all.
     folds_by_number = {fold.number: fold for fold in dataset.folds}
@@ -451,8 +449,8 @@ def _checked_folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
             )
     folds = [folds_by_number[number] for number in plan.folds or folds_by_number]
 
-    # Where there is only one model, nothing is chosen, so its criterion need
-    # not be defined.
+    # Where there is only one model, nothing is chosen, so its criterion
+    # need not be defined.
     has_choice = len(plan.combinations) > 1 or n_steps(plan, dataset.feature_ids) > 1
 
     # Each fold must have what the model is chosen by.
@@ -486,16 +484,16 @@ def _checked_folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
 def _check_sparse(plan: Plan, fold: Fold, data: str, *, by_criterion: bool) -> None:
     """Raise an error if a plan's method does not support the sparse features of a fold.
 
-    Dense features pass. `data` is the name of the data for the message, and
-    `by_criterion` says whether the method's own criterion chooses the model,
-    which RankRLS cannot compute with sparse features.
+    Dense features pass. `data` is the name of the data for the message,
+    and `by_criterion` says whether the method's own criterion chooses
+    the model, which RankRLS cannot compute with sparse features.
     """
     if plan.entry.learns_nothing or not isinstance(fold.train.X, SparseRows):
         return
     if plan.method == RANKRLS.key:
         _check_sparse_rankrls(plan, data, by_criterion=by_criterion)
-    # Methods that do not accept sparse features learn from a dense array of
-    # them.
+    # Methods that do not accept sparse features learn from a dense
+    # array of them.
     if plan.entry.load().accepts_sparse:
         has_preferences = bool(preferences_of(plan))
         one_ranking = fold.train.n_queries < 2 and not has_preferences
@@ -510,9 +508,9 @@ def _check_sparse(plan: Plan, fold: Fold, data: str, *, by_criterion: bool) -> N
 def _check_sparse_rankrls(plan: Plan, data: str, *, by_criterion: bool) -> None:
     """Raise a PlanError for settings that RankRLS does not support with sparse features.
 
-    The settings are pairs across queries, and, if `by_criterion`,
-    the choice of the model by RankRLS's own criterion. `data` is
-    the name of the data for the message.
+    The settings are pairs across queries, and, if `by_criterion`, the
+    choice of the model by RankRLS's own criterion. `data` is the name
+    of the data for the message.
     """
     pairs = RANKRLS.parameter("pairs").values(plan.parameters["pairs"])
     if any(kind != "query" for kind in pairs):
@@ -532,9 +530,9 @@ def _check_sparse_rankrls(plan: Plan, data: str, *, by_criterion: bool) -> None:
 def _check_left_out(plan: Plan, fold: Fold, data: str) -> None:
     """Raise a PlanError if the method or the data do not support the measure that selects.
 
-    The measure that selects is one of queries or pairs of
-    documents that are left out of training. `data` is the name of
-    the data for the message.
+    The measure that selects is one of queries or pairs of documents
+    that are left out of training. `data` is the name of the data for
+    the message.
     """
     # The method must have a formula for predictions without a query.
     if not plan.can_leave_out:
@@ -573,9 +571,9 @@ def _check_left_out(plan: Plan, fold: Fold, data: str) -> None:
 def _check_left_out_criterion(plan: Plan, fold: Fold, dataset: FoldedDataset) -> None:
     """Raise a PlanError if the criterion that chooses models is not defined on a fold.
 
-    The criterion is the error of RankRLS on left-out queries.
-    With a single query, the criterion is the error on left-out
-    documents or pairs of documents.
+    The criterion is the error of RankRLS on left-out queries. With a
+    single query, the criterion is the error on left-out documents or
+    pairs of documents.
     """
     ranker = plan.ranker_entry or plan.entry
     # Other criteria, and this one with several queries, are always defined.
@@ -592,8 +590,8 @@ def _check_document_errors(plan: Plan, fold: Fold) -> None:
     for combination in plan.combinations:
         values = combination.ranker if plan.ranker_entry else combination.parameters
         learner = estimator(plan, ranker, values, fold.train.feature_ids)
-        # A filter has no models of its own: RankRLS ranks with its features,
-        # and has the error.
+        # A filter has no models of its own: RankRLS ranks with its
+        # features, and has the error.
         if ranker.ranks_with == RANKRLS.label and not ranker.left_out:
             learner = RANKRLS.load()()
         # The reason is a sentence, or "" if the error is defined.
@@ -628,8 +626,8 @@ def _check_rule(plan: Plan, dataset: FoldedDataset) -> None:
             "validation measure or a leave-query-out measure."
         )
         raise PlanError(text.format(rule=rule, criterion=plan.select_by))
-    # `most` is the largest number of features of the rule. A ranker that may
-    # leave out features can have a small model.
+    # `most` is the largest number of features of the rule. A ranker
+    # that may leave out features can have a small model.
     uses_all_features = plan.entry.family == "ranker" and plan.entry.uses_all
     if rule.most is not None and uses_all_features and dataset.n_features > rule.most:
         text = tr(
@@ -645,14 +643,15 @@ def _check_rule(plan: Plan, dataset: FoldedDataset) -> None:
 def _check_criterion(plan: Plan) -> None:
     """Raise a PlanError if the training criterion is to choose among values that change it.
 
-    A plan may have several values of a parameter. If the parameter is part of the
-    criterion, the criterion of one value cannot be compared with that of another.
+    A plan may have several values of a parameter. If the parameter is
+    part of the criterion, the criterion of one value cannot be compared
+    with that of another.
     """
-    # The criterion is that of the final ranker, if there is one; "" marks the
-    # method's own parameters.
+    # The criterion is that of the final ranker, if there is one; ""
+    # marks the method's own parameters.
     ranker = plan.ranker_entry.label if plan.ranker_entry else ""
-    # For one ranking, "pairs" decides whether pairs of documents are left out,
-    # or single documents.
+    # For one ranking, "pairs" decides whether pairs of documents are
+    # left out, or single documents.
     changing_names = {"pairs"} if plan.one_ranking else set()
     criterion_axes = [
         axis
@@ -673,10 +672,9 @@ def _repeat_events(
 ) -> Generator[Event, None, FoldResult]:
     """Yield the events of a fold that was computed earlier, and return its result.
 
-    A path is the sequence of models of one combination of
-    parameters' values. `keep` converts each path to the form in
-    which it stays until the run ends, for example with its steps
-    in a file.
+    A path is the sequence of models of one combination of parameters'
+    values. `keep` converts each path to the form in which it stays
+    until the run ends, for example with its steps in a file.
     """
     result = replace(result, paths=tuple(map(keep, result.paths)))
     yield BaselineFound(result.fold, result.baseline)
@@ -704,14 +702,13 @@ def _run_fold(
     finished_work : Finished
         Results of earlier work: completed units are not computed again.
     scheduler : UnitScheduler or None
-        Gives the units to workers of an executor; None to compute
-        them here.
+        Gives the units to workers of an executor; None to compute them here.
     keep : callable
-        Converts each path to the form in which it stays until the run ends, for
-        example with its steps in a file.
+        Converts each path to the form in which it stays until the run
+        ends, for example with its steps in a file.
     """
-    # The baseline is the ranking by the best single feature. Its progress is
-    # reported with the first unit.
+    # The baseline is the ranking by the best single feature. Its
+    # progress is reported with the first unit.
     for progress in prepared.find_baseline():
         yield UnitProgress(units[0], progress)
     yield BaselineFound(prepared.fold.number, prepared.baseline)
@@ -741,8 +738,8 @@ def _unit_key(unit: Unit) -> tuple[int, int]:
 def _run_unit(prepared: FoldContext, unit: Unit) -> Generator[Event, None, PathResult]:
     """Train one combination of parameters' values on a fold, a unit of the run.
 
-    Yield progress, and an event for each step; return the path of all steps
-    with their measures. Notes for the user are put into the path.
+    Yield progress, and an event for each step; return the path of all
+    steps with their measures. Notes for the user are put into the path.
     """
     # Notes are collected, progress is passed on, and each step is reported.
     measured_steps: list[tuple[Step, Mapping[str, float]]] = []

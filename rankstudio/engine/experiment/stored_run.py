@@ -13,14 +13,12 @@ from rankstudio.engine.experiment.storage.study import RunKey, Study
 def run_with_data(study: Study, key: RunKey) -> tuple[RunResult, Plan, FoldedDataset]:
     """Return a finished run of a study, its plan, and its data.
 
-    The data of the run are opened, and the plan names their
-    present location.
+    The data of the run are opened, and the plan names their present location.
 
     Raises
     ------
     PlanError, DataError
-        If the data cannot be opened, or have changed since the
-        run.
+        If the data cannot be opened, or have changed since the run.
     """
     result = study.result(key)
     recorded_data = study.data(key)

@@ -19,9 +19,9 @@ def versions(entries: Iterable[CodeSource] = ()) -> dict[str, str]:
     Parameters
     ----------
     entries : iterable of CodeSource
-        Methods, measures and data format of a run: the packages that they come
-        from are added. A Python file is not: the key of its method has its
-        checksum.
+        Methods, measures and data format of a run: the packages that
+        they come from are added. A Python file is not: the key of its
+        method has its checksum.
     """
     package_versions = dict(_read_versions())
     for entry in entries:
@@ -31,8 +31,8 @@ def versions(entries: Iterable[CodeSource] = ()) -> dict[str, str]:
             and origin.kind is not OriginKind.FILE
             and origin.version_or_checksum
         ):
-            # An existing name keeps its version: several methods may come from
-            # one package.
+            # An existing name keeps its version: several methods may
+            # come from one package.
             package_versions.setdefault(origin.name, origin.version_or_checksum)
     return package_versions
 
@@ -41,8 +41,8 @@ def versions(entries: Iterable[CodeSource] = ()) -> dict[str, str]:
 def _read_versions() -> dict[str, str]:
     """Return the installed versions of RankStudio, Python and libraries, by name.
 
-    The versions are cached, because reading them takes long and
-    they cannot change.
+    The versions are cached, because reading them takes long and they
+    cannot change.
     """
     package_versions = {"rankstudio": __version__, "python": platform.python_version()}
     for name in _PACKAGES:

@@ -43,8 +43,8 @@ class WrittenPart:
     data : RankingDataset
         Data as they were written, with the kept features.
     files : tuple of Path
-        All files of the part; for the first part, the
-        feature table comes before them.
+        All files of the part; for the first part, the feature table
+        comes before them.
     losses : tuple of str
         Contents that the format cannot store.
     """
@@ -64,15 +64,15 @@ class DatasetFiles:
     dataset : FoldedDataset
         Dataset to write.
     out : Path
-        The file for a single part, otherwise the folder,
-        with the parts Fold1/train.txt and so on.
+        The file for a single part, otherwise the folder, with the parts
+        Fold1/train.txt and so on.
     form : DataFormat
         Format of the files.
     kept : collection of int, optional
         Ids of the features to keep; None for all.
     renumber : bool
-        Whether to renumber the features as 1, 2, … in
-        order, and to write a table with the original ids.
+        Whether to renumber the features as 1, 2, … in order, and to
+        write a table with the original ids.
     """
 
     dataset: FoldedDataset
@@ -101,9 +101,8 @@ class DatasetFiles:
     def feature_table(self) -> Path:
         """Path of the table with the ids and names of the features.
 
-        Beside a single file, the name of the table contains
-        that of the file, so that the table does not concern
-        other files there.
+        Beside a single file, the name of the table contains that of the
+        file, so that the table does not concern other files there.
         """
         if not self.single:
             return self.out / FEATURE_TABLE
@@ -115,10 +114,9 @@ class DatasetFiles:
     def _reduced_set(self) -> FeatureSet | None:
         """A search engine's feature set for the data, reduced to the kept features.
 
-        A feature set has the definitions of the features in
-        the engine. The value is None if features are not
-        renumbered, or the data have no feature set with all
-        of them.
+        A feature set has the definitions of the features in the engine.
+        The value is None if features are not renumbered, or the data
+        have no feature set with all of them.
         """
         feature_set = self.dataset.extension(FeatureSet)
         # `kept` has the ids of the features to write; None for all.
@@ -137,8 +135,7 @@ class DatasetFiles:
     def _set_path(self, feature_set: FeatureSet) -> Path:
         """Return the output path of a search engine's feature set of the data.
 
-        The path is beside the table with the ids and names
-        of the features.
+        The path is beside the table with the ids and names of the features.
         """
         # Vespa reads a file of its own format, the other engines read JSON.
         name = (
@@ -173,19 +170,18 @@ class DatasetFiles:
     def save(self, *, comments: bool = True) -> Iterator[WrittenPart]:
         """Write the parts of the dataset one after the other; yield each with its files.
 
-        A file is written completely or not at all. With
-        `comments`, the comments of the documents are
-        written, if the format has them.
+        A file is written completely or not at all. With `comments`, the
+        comments of the documents are written, if the format has them.
 
         Raises
         ------
         ParameterError, OutputError, MissingExtraError
-            If the format cannot store the data, a file
-            cannot be written, or a library is missing.
+            If the format cannot store the data, a file cannot be
+            written, or a library is missing.
         """
-        # The table of features is written only if features get new ids. It, and
-        # the feature set of a search engine, are written with the first part
-        # only.
+        # The table of features is written only if features get new ids.
+        # It, and the feature set of a search engine, are written with
+        # the first part only.
         feature_files: tuple[Path, ...] = (self.feature_table,) if self.renumber else ()
         for path, part in self.parts.items():
             # The part with the kept features only.
@@ -222,8 +218,8 @@ class DatasetFiles:
 def _with_ids_in_order(dataset: RankingDataset) -> RankingDataset:
     """Return a dataset with the ids 1, 2, … for its features, in their order.
 
-    Names of features stay; but if all names are made of the
-    ids, they are made of the new ids.
+    Names of features stay; but if all names are made of the ids, they
+    are made of the new ids.
     """
     ids = np.arange(1, dataset.n_features + 1, dtype=dataset.feature_ids.dtype)
     has_default_names = dataset.feature_names == default_names(dataset.feature_ids)

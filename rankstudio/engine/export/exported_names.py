@@ -19,8 +19,8 @@ def exported_names(features: Sequence[tuple[int, str]]) -> tuple[str, ...]:
 
     `features` has the id and the name of each feature.
 
-    A feature whose name is not distinct, or has no letters,
-    is named by its id: "feature_7".
+    A feature whose name is not distinct, or has no letters, is named by
+    its id: "feature_7".
     """
     names = [identifier(name) for _, name in features]
     repeated_names = {name for name, count in Counter(names).items() if count > 1}
@@ -36,8 +36,7 @@ def exported_names(features: Sequence[tuple[int, str]]) -> tuple[str, ...]:
 def identifier(text: str) -> str:
     """Return a text as a name for programs, of lower-case letters, digits and ``_``.
 
-    An empty name, or one that begins with a digit, gets the
-    prefix "feature_".
+    An empty name, or one that begins with a digit, gets the prefix "feature_".
     """
     # Decompose letters, so that ü becomes u.
     letters = (

@@ -63,27 +63,25 @@ def read_for(
 ) -> RankingDataset:
     """Read a data file in the way in which the data of a model's training were read.
 
-    Missing values are treated and values scaled in the same
-    way.
+    Missing values are treated and values scaled in the same way.
 
     Parameters
     ----------
     model : Model
-        Model that records the treatment of missing values,
-        and the scaling.
+        Model that records the treatment of missing values, and the scaling.
     path : Path
         Data file.
     columns : Mapping, optional
-        Names of the columns of a table, as `Plan` has them;
-        by default those of the model's plan.
+        Names of the columns of a table, as `Plan` has them; by default
+        those of the model's plan.
     labels : bool
         Whether the documents need labels.
 
     Raises
     ------
     DataError
-        If the file cannot be read, or a feature of the
-        model is in another column.
+        If the file cannot be read, or a feature of the model is in
+        another column.
     """
     table_columns = columns or model.plan.get("columns", {})
     data = load_data(
@@ -93,8 +91,8 @@ def read_for(
         normalize=scaling(model.normalize),
         labels=labels,
     )
-    # In tables and logs of a search engine, the id of a feature is the number of
-    # its column, which may have moved.
+    # In tables and logs of a search engine, the id of a feature is the
+    # number of its column, which may have moved.
     if format_of_name(path.name).is_table or holds_logs(path):
         check_columns(model, data, path)
     return data
@@ -114,24 +112,22 @@ def score_file(
     model_path, data_path : Path
         File of the model, and file of the data.
     columns : Mapping, optional
-        Names of the columns of a table, as `Plan` has them;
-        by default those of the model's plan.
+        Names of the columns of a table, as `Plan` has them; by default
+        those of the model's plan.
     labels : bool
-        Whether to read labels. Otherwise all labels are 0,
-        and the file need not have any.
+        Whether to read labels. Otherwise all labels are 0, and the file
+        need not have any.
 
     Returns
     -------
     tuple
-        Scores in row order, shape (m,); the data; and notes
-        on the model and the data for the user, as
-        sentences.
+        Scores in row order, shape (m,); the data; and notes on the
+        model and the data for the user, as sentences.
 
     Raises
     ------
     DataError
-        If a file cannot be read, or the model cannot score
-        the data.
+        If a file cannot be read, or the model cannot score the data.
     """
     model, data = model_and_data(model_path, data_path, columns, labels=labels)
     return model_scores(model, data), data, other_names(model, data)
@@ -146,10 +142,9 @@ def model_and_data(
 ) -> tuple[Model, RankingDataset]:
     """Read a model, of RankStudio or of another program, and the documents to score.
 
-    `columns` names the columns of a table, by default as in
-    the model's plan; `labels` says whether the documents
-    need labels. DataError is raised if a file cannot be
-    read, or the model does not fit the data.
+    `columns` names the columns of a table, by default as in the model's
+    plan; `labels` says whether the documents need labels. DataError is
+    raised if a file cannot be read, or the model does not fit the data.
     """
     # None for a file that is not a model of another program.
     parsed_model = parsed_file(model_path)
@@ -170,9 +165,9 @@ def model_and_data(
 def check_columns(model: Model, data: RankingDataset, path: Path) -> None:
     """Raise a DatasetError if a column of a table has moved since a model was trained.
 
-    A column has moved if a feature of the model is in the
-    data under its name, but with another id. `path` is the
-    path of the table, for the message.
+    A column has moved if a feature of the model is in the data under
+    its name, but with another id. `path` is the path of the table, for
+    the message.
     """
     names = data.feature_names
     by_name = dict(zip(names, data.feature_ids.tolist(), strict=True))
@@ -189,9 +184,9 @@ def check_columns(model: Model, data: RankingDataset, path: Path) -> None:
 def other_names(model: Model, data: RankingDataset) -> tuple[str, ...]:
     """Return a note on the first feature with different names in model and data.
 
-    Features are matched by id. If a table has other columns, or in another
-    order, its ids belong to other features. The result is () without such a
-    feature.
+    Features are matched by id. If a table has other columns, or in
+    another order, its ids belong to other features. The result is ()
+    without such a feature.
     """
     # The name of each feature by its id, and the name it would have by default.
     ids = data.feature_ids
@@ -203,8 +198,9 @@ def other_names(model: Model, data: RankingDataset) -> tuple[str, ...]:
         )
     )
     for feature in model.features:
-        # Names by default only number the features, and are no contradiction. A
-        # feature that the data do not have is compared with itself.
+        # Names by default only number the features, and are no
+        # contradiction. A feature that the data do not have is compared
+        # with itself.
         name, default = names_by_id.get(feature.id, (feature.name, ""))
         if name != feature.name and default not in (name, feature.name):
             return (
@@ -222,9 +218,8 @@ def model_scores(model: Model, data: RankingDataset) -> Floats:
     model : Model
         Model to score with.
     data : RankingDataset
-        Data filled and scaled as the model requires. For a
-        file that omits zeros, features without values count
-        as 0.
+        Data filled and scaled as the model requires. For a file that
+        omits zeros, features without values count as 0.
 
     Returns
     -------
@@ -234,12 +229,11 @@ def model_scores(model: Model, data: RankingDataset) -> Floats:
     Raises
     ------
     DataError
-        If a feature is missing, or a score cannot be
-        computed.
+        If a feature is missing, or a score cannot be computed.
     """
     ids = data.feature_ids
-    # Sparse files leave out features that are always 0: columns of zeros are
-    # added for them.
+    # Sparse files leave out features that are always 0: columns of
+    # zeros are added for them.
     absent = sorted(model.needed - set(ids.tolist())) if data.sparse else []
     ids = np.concatenate([ids, np.array(absent, dtype=ids.dtype)])
     scores = []
@@ -273,8 +267,8 @@ def fold_of_name(path: Path) -> int | None:
 def models_in(folder: Path) -> dict[int, Path]:
     """Return the paths of the models of folds in a folder, by fold number.
 
-    The files may also be in the folder's subfolder
-    "models". The result is {} without models.
+    The files may also be in the folder's subfolder "models". The result
+    is {} without models.
 
     Raises
     ------
@@ -310,8 +304,8 @@ def models_in(folder: Path) -> dict[int, Path]:
 def holds_models(path: Path) -> bool:
     """Return whether a file may be a model, or a folder has models of folds.
 
-    A file is judged by the ending of its name and its first
-    bytes; any JSON file may be a model.
+    A file is judged by the ending of its name and its first bytes; any
+    JSON file may be a model.
     """
     try:
         if not path.is_dir():
@@ -334,9 +328,8 @@ def holds_models(path: Path) -> bool:
 def files_of_models(folder: Path) -> list[Path]:
     """Return the paths of the files in a folder that may be models.
 
-    These are JSON files and models of other programs.
-    Hidden files and feature sets of search engines are left
-    out.
+    These are JSON files and models of other programs. Hidden files and
+    feature sets of search engines are left out.
 
     Raises
     ------
@@ -371,16 +364,16 @@ def find_models(location: Path, dataset: FoldedDataset) -> GivenFiles[Model]:
     Parameters
     ----------
     location : Path
-        A file with one model for all folds; or a folder with ``fold1.json`` and
-        so on, one per fold, or with a single file.
+        A file with one model for all folds; or a folder with
+        ``fold1.json`` and so on, one per fold, or with a single file.
     dataset : FoldedDataset
         Data with the features of the models.
 
     Returns
     -------
     GivenFiles
-        The model of each fold by its number, the checksum of each file, and the
-        numbers of the folds without a model.
+        The model of each fold by its number, the checksum of each file,
+        and the numbers of the folds without a model.
 
     Raises
     ------
@@ -415,10 +408,9 @@ def _read_model(path: Path, dataset: FoldedDataset) -> Model:
 def _paths_by_fold(location: Path, numbers: list[int]) -> dict[int, Path]:
     """Return the path of the model's file for each fold, by fold number.
 
-    `location` is a file for all folds, or a folder, and
-    `numbers` has the numbers of the folds. Folds without a
-    model are left out; DatasetError is raised if all folds
-    lack a model.
+    `location` is a file for all folds, or a folder, and `numbers` has
+    the numbers of the folds. Folds without a model are left out;
+    DatasetError is raised if all folds lack a model.
     """
     # One model for all folds.
     if not location.is_dir():
@@ -454,8 +446,7 @@ def _paths_by_fold(location: Path, numbers: list[int]) -> dict[int, Path]:
 def _numbers_text(numbers: list[int]) -> str:
     """Return numbers of folds as a text for a message.
 
-    The text has all numbers, or the first and the last of
-    ten or more.
+    The text has all numbers, or the first and the last of ten or more.
     """
     return (
         ", ".join(map(str, numbers))
@@ -467,16 +458,15 @@ def _numbers_text(numbers: list[int]) -> str:
 def _check_features(model: Model, path: Path, dataset: FoldedDataset) -> None:
     """Raise a DatasetError if the data lack a feature of a model.
 
-    The error is also raised if the data have the feature in
-    another column. `path` is the path of the model, for the
-    message.
+    The error is also raised if the data have the feature in another
+    column. `path` is the path of the model, for the message.
     """
     train = dataset.folds[0].train
     ids = set(dataset.feature_ids.tolist())
     absent = sorted(model.needed - ids)
 
-    # A feature that never occurs in files without zeros is always 0, and adds
-    # nothing to a weighted sum.
+    # A feature that never occurs in files without zeros is always 0,
+    # and adds nothing to a weighted sum.
     if absent and (model.beyond or not train.sparse):
         names = {feature.id: feature.name for feature in model.features}
         raise DatasetError(
@@ -491,8 +481,8 @@ def _check_features(model: Model, path: Path, dataset: FoldedDataset) -> None:
                 ids=f"{min(ids)} … {max(ids)}",
             )
         )
-    # In a table, also one that a protocol divides, the id of a feature is the
-    # number of its column.
+    # In a table, also one that a protocol divides, the id of a feature
+    # is the number of its column.
     table_path = train.source.path if train.source else dataset.path
     # Only tables have a source of the labels, `read_as.label`.
     if dataset.origin.read_as.label and table_path is not None:

@@ -72,8 +72,8 @@ class Weight:
     name : str
         Name of the feature.
     weight : float
-        Weight of the feature's value in the score; for a
-        nonlinear model its importance.
+        Weight of the feature's value in the score; for a nonlinear
+        model its importance.
     """
 
     id: int
@@ -85,33 +85,31 @@ class Weight:
 class Model:
     """A trained model that scores documents, with its origin.
 
-    The score of a document is the sum of weight times
-    value, unless the model is nonlinear.
+    The score of a document is the sum of weight times value, unless the
+    model is nonlinear.
 
     Attributes
     ----------
     features : tuple of Weight
-        Features in order of selection. For a nonlinear
-        model the weight is the importance of a feature.
+        Features in order of selection. For a nonlinear model the weight
+        is the importance of a feature.
     method : str
         Key of the method in the catalog.
     parameters : Mapping
         Parameters of the method in training, by name.
     origin : Mapping
-        Origin: data, fold, preparation of the values
-        ("normalize", "missing"), measures and their
-        convention, versions; as plain values.
+        Origin: data, fold, preparation of the values ("normalize",
+        "missing"), measures and their convention, versions; as plain
+        values.
     beyond : Mapping
-        Definition of a nonlinear model, empty for a linear
-        one. "kind" is "thresholds", with a list of
-        thresholds, each of which adds its weight if the
-        feature is above a value; "trees" with LightGBM's
-        text, for columns of some ids; "kernel" with its
-        basis vectors and their weights, for columns of some
-        ids; "plugin" with the content of a file in the
-        format of a plug-in; or "sums" of the columns of
-        some ids with the "model" of these sums, whose ids
-        are 1, 2, ….
+        Definition of a nonlinear model, empty for a linear one. "kind"
+        is "thresholds", with a list of thresholds, each of which adds
+        its weight if the feature is above a value; "trees" with
+        LightGBM's text, for columns of some ids; "kernel" with its
+        basis vectors and their weights, for columns of some ids;
+        "plugin" with the content of a file in the format of a plug-in;
+        or "sums" of the columns of some ids with the "model" of these
+        sums, whose ids are 1, 2, ….
     source : str
         Source for messages; "" for a model of this process.
     plan : Mapping
@@ -161,8 +159,7 @@ class Model:
         X : ndarray of shape (m, n)
             Values of n features of m documents.
         feature_ids : ndarray of shape (n,), optional
-            1-based ids of the features in the columns; 1 …
-            n by default.
+            1-based ids of the features in the columns; 1 … n by default.
 
         Returns
         -------
@@ -173,8 +170,8 @@ class Model:
         ------
         DataError
             If a feature is missing, a score is out of the
-            floating-point range, or LightGBM crashes on the
-            trees in a separate process.
+            floating-point range, or LightGBM crashes on the trees in a
+            separate process.
         """
         with np.errstate(over="ignore", invalid="ignore"):
             scores = self._scores(X, feature_ids)
@@ -187,8 +184,8 @@ class Model:
     def _scores(self, X: Floats, feature_ids: Ints | None) -> Floats:
         """Return the scores of documents, shape (m,), which may be infinite or NaN.
 
-        X has shape (m, n), and `feature_ids` the 1-based ids of its columns, 1
-        … n by default.
+        X has shape (m, n), and `feature_ids` the 1-based ids of its
+        columns, 1 … n by default.
         """
         # Find the column of each feature of the model.
         ids = range(1, X.shape[1] + 1) if feature_ids is None else feature_ids.tolist()
@@ -196,8 +193,8 @@ class Model:
         missing_ids = sorted({feature.id for feature in self.features} - set(column_of))
         if missing_ids:
             raise _absent_feature_error(missing_ids[0], self.source)
-        # Nonlinear models use few of many features: only their columns are made
-        # dense.
+        # Nonlinear models use few of many features: only their columns
+        # are made dense.
         if isinstance(X, SparseRows) and "kind" in self.beyond:
             ids = sorted(self.needed)
             X = X[:, [column_of[i] for i in ids]]
@@ -265,9 +262,9 @@ def _lightgbm_scores(
 ) -> Floats:
     """Return the scores of documents by LightGBM's trees, shape (m,).
 
-    `text` has the trees. They were learned from columns with the feature ids
-    `ids`; `column_of` has the column of each id in X, shape (m, n). `source` is
-    the path of the model, for messages.
+    `text` has the trees. They were learned from columns with the
+    feature ids `ids`; `column_of` has the column of each id in X, shape
+    (m, n). `source` is the path of the model, for messages.
     """
     trees = checked_trees(text, len(ids))
     # Not every column occurs in the trees.
@@ -284,8 +281,7 @@ def save_model(path: str | Path, model: Model) -> None:
     Raises
     ------
     OutputError
-        If the path has another ending, or if the file
-        cannot be written.
+        If the path has another ending, or if the file cannot be written.
     """
     match Path(path).suffix.lower():
         case ".json":
@@ -309,8 +305,8 @@ def save_model(path: str | Path, model: Model) -> None:
 def model_json(model: Model) -> str:
     """Return a model as the JSON of RankStudio's files, with a checksum of its fields.
 
-    For a linear model, the features with their weights say all. The file of a
-    nonlinear model also has the field "model".
+    For a linear model, the features with their weights say all. The
+    file of a nonlinear model also has the field "model".
     """
     head = {"format": FORMAT, "version": VERSION}
     values = {
@@ -322,8 +318,9 @@ def model_json(model: Model) -> str:
             {"id": feature.id, "name": feature.name, "weight": feature.weight}
             for feature in model.features
         ],
-        # `beyond` is the definition of a nonlinear model: its "kind", such as
-        # "trees", and what this kind needs. It is empty for a linear model.
+        # `beyond` is the definition of a nonlinear model: its "kind",
+        # such as "trees", and what this kind needs. It is empty for a
+        # linear model.
         **({"model": dict(model.beyond)} if model.beyond else {}),
     }
     # The checksum does not depend on the order of the fields.
@@ -334,8 +331,7 @@ def model_json(model: Model) -> str:
 def _fields_digest(values: Mapping[str, Any]) -> str:
     """Return a checksum of the fields of a model's file other than "digest".
 
-    The checksum is independent of the order of the fields
-    in the file.
+    The checksum is independent of the order of the fields in the file.
     """
     digested_values = {
         name: value for name, value in values.items() if name != "digest"
@@ -358,8 +354,8 @@ def load_model(path: str | Path) -> Model:
         values = json.loads(
             read_text(Path(path)), object_pairs_hook=_object_without_duplicates
         )
-        # Called for its error only: a ValueError for half a character (a lone
-        # surrogate), which could not be written again.
+        # Called for its error only: a ValueError for half a character
+        # (a lone surrogate), which could not be written again.
         json.dumps(values, ensure_ascii=False).encode()
         return replace(_parsed_model(values), source=str(path))
     except OSError as error:
@@ -388,8 +384,8 @@ def _object_without_duplicates(pairs: Sequence[tuple[str, Any]]) -> dict[str, An
 def _parsed_model(values: Any) -> Model:
     """Return the model that the parsed JSON of a model's file describes.
 
-    ValueError is raised if the model is invalid, DataError
-    if the file is of another version of the format.
+    ValueError is raised if the model is invalid, DataError if the file
+    is of another version of the format.
     """
     # Refuse other formats, other versions, and changed contents.
     form = _checked_field(values, "format", str)
@@ -423,8 +419,8 @@ def _parsed_model(values: Any) -> Model:
                 f"found {shown(origin[name])} as {name}, expected one of {', '.join(choices)}"
             )
 
-    # Only models of plans have a plan, and only models that are not linear have
-    # a "model".
+    # Only models of plans have a plan, and only models that are not
+    # linear have a "model".
     plan = _checked_field(values, "plan", dict) if "plan" in values else {}
     beyond = (
         checked_beyond(_checked_field(values, "model", dict), set(ids))
@@ -523,9 +519,9 @@ def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
 def _checked_sums(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
     """Validate and return the definition of a model of sums of features, its `beyond`.
 
-    `ids` are the ids of the existing features. The inner
-    model has the sums as features, with the ids 1, 2, ….
-    ValueError is raised if the definition is invalid.
+    `ids` are the ids of the existing features. The inner model has the
+    sums as features, with the ids 1, 2, …. ValueError is raised if the
+    definition is invalid.
     """
     columns = _checked_columns(values, ids)
     sums = _checked_field(values, "sums", list)
@@ -548,9 +544,9 @@ def _checked_sums(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
 def _checked_columns(values: Mapping[str, Any], ids: Set[int]) -> list[int]:
     """Return the ids of features that a model's definition lists as columns.
 
-    `values` is the definition, and `ids` the ids of the
-    existing features. ValueError is raised unless the
-    columns are distinct ids in `ids`.
+    `values` is the definition, and `ids` the ids of the existing
+    features. ValueError is raised unless the columns are distinct ids
+    in `ids`.
     """
     columns = values.get("columns")
     if not isinstance(columns, list) or any(type(i) is not int for i in columns):
@@ -570,8 +566,8 @@ _Kind = TypeVar("_Kind", str, int, float, list[Any], dict[str, Any])
 def _checked_field(values: Any, name: str, kind: type[_Kind]) -> _Kind:
     """Return a field of a JSON object, `values`, in the type `kind`.
 
-    ValueError is raised if the field is missing, of another type or out of
-    range. A float must be finite, and an int at least 1.
+    ValueError is raised if the field is missing, of another type or out
+    of range. A float must be finite, and an int at least 1.
     """
     if not isinstance(values, dict) or name not in values:
         raise ValueError(f"expected {name}, found none")
@@ -594,9 +590,9 @@ def checked_kernel(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
     Parameters
     ----------
     values : Mapping
-        "kernel" with its "function" and parameters; the ids
-        of the "columns"; "vectors", a list of numbers for
-        each basis vector; and their "weights".
+        "kernel" with its "function" and parameters; the ids of the
+        "columns"; "vectors", a list of numbers for each basis vector;
+        and their "weights".
     ids : set of int
         Ids of the existing features.
     """
@@ -627,8 +623,7 @@ def kernel_scores(
     Parameters
     ----------
     values : Mapping
-        Definition that :func:`checked_kernel` has
-        validated.
+        Definition that :func:`checked_kernel` has validated.
     column_of : Mapping of int to int
         Column of each feature id.
     X : ndarray of shape (m, n)
@@ -656,9 +651,9 @@ def kernel_scores(
 def _parsed_kernel(fields: Any) -> Kernel:
     """Return the kernel of a model from the fields in the model's JSON.
 
-    The fields are the name of the kernel's function, and
-    the numbers gamma, degree and coef0. ValueError is
-    raised if the fields are invalid.
+    The fields are the name of the kernel's function, and the numbers
+    gamma, degree and coef0. ValueError is raised if the fields are
+    invalid.
     """
     has_fields = isinstance(fields, dict) and set(fields) == set(_KERNEL_FIELDS)
     if not has_fields or not _is_kernel_function(fields["function"]):
@@ -694,7 +689,8 @@ def _checked_numbers(numbers: Any, name: str, length: int | None) -> list[float]
     """Return a list of finite numbers from JSON as floats.
 
     ValueError is raised for anything else, and for another length than
-    `length`, if it is not None. `name` says in the message what the list is.
+    `length`, if it is not None. `name` says in the message what the
+    list is.
     """
     has_length = isinstance(numbers, list) and (
         length is None or len(numbers) == length
@@ -717,13 +713,11 @@ class StoredStep(Step):
     beyond : Mapping
         Definition from
         :meth:`rankstudio.engine.steps.Step.beyond_weights`;
-        empty if it was not stored, so that the model cannot
-        score.
+        empty if it was not stored, so that the model cannot score.
     ids : tuple of int of length n
         1-based id of the feature in each column.
     stored : str
-        Name of the study or file that stores the model, for
-        messages.
+        Name of the study or file that stores the model, for messages.
     """
 
     linear: ClassVar[bool] = False
@@ -754,19 +748,18 @@ class StoredStep(Step):
     def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
         """Return the scores of documents by the stored model, shape (m,).
 
-        `columns`, shape (n, m), has a row for each of the n
-        features. `previous_scores` is not needed.
+        `columns`, shape (n, m), has a row for each of the n features.
+        `previous_scores` is not needed.
 
         Raises
         ------
         StoreError
             If the model was not stored.
         DataError
-            If LightGBM crashes on its trees in a separate
-            process.
+            If LightGBM crashes on its trees in a separate process.
         """
-        # Only `beyond`, the definition of the model, has a part in the scores;
-        # `source` is for messages.
+        # Only `beyond`, the definition of the model, has a part in the
+        # scores; `source` is for messages.
         model = Model(
             features=(),
             method="",

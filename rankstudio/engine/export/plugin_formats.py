@@ -48,16 +48,16 @@ class ModelFormatEntry:
     suffix : str
         Ending of the file, such as ".ini".
     writer : str
-        ``"module:function"`` of a function that gets the model and returns the
-        contents of the file, as text or bytes. The model has ``inputs`` (each
-        with ``id``, ``name`` and ``identifier``), ``weights`` in their order,
-        ``trees`` and ``about``.
+        ``"module:function"`` of a function that gets the model and
+        returns the contents of the file, as text or bytes. The model
+        has ``inputs`` (each with ``id``, ``name`` and ``identifier``),
+        ``weights`` in their order, ``trees`` and ``about``.
     reader : str
-        ``"module:function"`` of a function that gets the contents as bytes, a
-        matrix of documents and the ids of its columns, which may be more than
-        the model uses, and returns a score for each document. With it every
-        exported model is verified, and files of the format can be opened; ""
-        for none.
+        ``"module:function"`` of a function that gets the contents as
+        bytes, a matrix of documents and the ids of its columns, which
+        may be more than the model uses, and returns a score for each
+        document. With it every exported model is verified, and files of
+        the format can be opened; "" for none.
     summary : str
         Description of the contents, as a sentence.
     linear, trees : bool
@@ -98,15 +98,14 @@ class PluginModelFormat:
     def score(self, content: bytes, documents: Floats, ids: tuple[int, ...]) -> Floats:
         """Return the scores of m documents, shape (m,), by the model in a file's contents.
 
-        `documents`, shape (m, n), has the values of n
-        features with the ids `ids`.
+        `documents`, shape (m, n), has the values of n features with the
+        ids `ids`.
 
         Raises
         ------
         DataError
-            If the plug-in's reader fails, or does not
-            return finite scores; the message does not name
-            the file.
+            If the plug-in's reader fails, or does not return finite
+            scores; the message does not name the file.
         """
         # A copy, because the code of the plug-in may change it.
         X = np.array(documents)
@@ -152,15 +151,14 @@ def plugin_scores(
 ) -> Floats:
     """Return the scores of m documents by a model in the format of a plug-in, shape (m,).
 
-    The file of the model only names a format. The reader
-    that computes the scores must be that of an installed
-    plug-in, so that a file cannot run other code.
+    The file of the model only names a format. The reader that computes
+    the scores must be that of an installed plug-in, so that a file
+    cannot run other code.
 
     Parameters
     ----------
     beyond : Mapping
-        Definition of the model that :func:`checked_plugin`
-        has validated.
+        Definition of the model that :func:`checked_plugin` has validated.
     column_of : Mapping of int to int
         Column of each feature id.
     X : ndarray of shape (m, n)
@@ -171,8 +169,7 @@ def plugin_scores(
     Raises
     ------
     DataError
-        If the package is not installed, or its reader
-        fails.
+        If the package is not installed, or its reader fails.
     """
     # The format must be one of an installed plug-in.
     form_key = beyond["format"], beyond["package"]
@@ -189,8 +186,8 @@ def plugin_scores(
         origin = Origin(
             OriginKind.PACKAGE, beyond["package"], beyond["version"], present=False
         )
-        # `lacking` is the end of a sentence, which says how to install the
-        # package.
+        # `lacking` is the end of a sentence, which says how to install
+        # the package.
         text = tr("{file}the model {reason}")
         raise DataError(text.format(file=prefix, reason=origin.lacking))
 
@@ -220,11 +217,10 @@ def checked_plugin(values: Mapping[str, Any], columns: list[int]) -> dict[str, A
     Parameters
     ----------
     values : Mapping
-        Definition of the model, as read from JSON: the
-        format, and the content of the file.
+        Definition of the model, as read from JSON: the format, and the
+        content of the file.
     columns : list of int
-        Ids of the model's columns, which are checked
-        already.
+        Ids of the model's columns, which are checked already.
     """
     texts = {
         name: values.get(name) for name in ("format", "package", "version", "content")
@@ -250,8 +246,7 @@ def refuse_invalid_model_format(entry: object) -> None:
     Parameters
     ----------
     entry : object
-        Object that a plug-in lists as a format of models;
-        it may have any type.
+        Object that a plug-in lists as a format of models; it may have any type.
     """
     # Type and key.
     if not isinstance(entry, ModelFormatEntry):

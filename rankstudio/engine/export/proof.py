@@ -32,20 +32,17 @@ class RankingProof:
     n_queries : int
         Number of ranked queries.
     identical : int
-        Number of queries with the same order of documents
-        and the same ties.
+        Number of queries with the same order of documents and the same ties.
     single : int or None
-        Number of queries with the same order and ties in
-        single precision; None if the other program computes
-        in double precision.
+        Number of queries with the same order and ties in single
+        precision; None if the other program computes in double
+        precision.
     whose : str
         Program that computes in single precision.
     prints : int
-        Digits of a score that the other program prints; 0
-        for all.
+        Digits of a score that the other program prints; 0 for all.
     failure : str
-        Reason why the file was not verified, as a sentence;
-        otherwise "".
+        Reason why the file was not verified, as a sentence; otherwise "".
     """
 
     n_queries: int
@@ -59,8 +56,8 @@ class RankingProof:
     def holds(self) -> bool:
         """Whether every query has the identical ranking by the model and by the exported file.
 
-        The rankings are those in double precision; the
-        other program may have less.
+        The rankings are those in double precision; the other program
+        may have less.
         """
         return not self.failure and self.identical == self.n_queries
 
@@ -70,9 +67,10 @@ class RankingProof:
         if self.failure:
             return tr("Not verified: {reason}").format(reason=self.failure)
 
-        # `identical` counts the queries that the file ranks like the model, in
-        # double precision. For a program that prints only `prints` digits, or
-        # computes in single precision, `single` is a second count.
+        # `identical` counts the queries that the file ranks like the
+        # model, in double precision. For a program that prints only
+        # `prints` digits, or computes in single precision, `single` is
+        # a second count.
         if self.single is None:
             text = tr("Identical ranking on {identical} of {queries} queries.")
         elif self.prints and self.single == self.identical:
@@ -129,16 +127,15 @@ def ranking_proof(
     files : Files
         Contents of the exported files, which are read back.
     parts : sequence of RankingDataset
-        Documents, filled as the model requires but not
-        scaled. Large parts are processed a few queries at a
-        time.
+        Documents, filled as the model requires but not scaled. Large
+        parts are processed a few queries at a time.
     """
-    # `form.single` names the program, if it computes in single precision or
-    # prints few digits; otherwise it is "".
+    # `form.single` names the program, if it computes in single
+    # precision or prints few digits; otherwise it is "".
     has_single_precision = form.single != ""
 
-    # Numbers of queries: all, those with the same ranking in double precision,
-    # and those with the same ranking in single precision.
+    # Numbers of queries: all, those with the same ranking in double
+    # precision, and those with the same ranking in single precision.
     counts = np.zeros(3, dtype=np.int64)
     for part in _in_shards(parts):
         # The values of all inputs are needed at once, 8 bytes each.
@@ -146,8 +143,8 @@ def ranking_proof(
             return unproved(
                 tr("Memory has no room for the values of all its features.")
             )
-        # Score with the model, and with the file in both precisions. The file
-        # scales the values itself.
+        # Score with the model, and with the file in both precisions.
+        # The file scales the values itself.
         expected = model_scores(model, _scaled(part) if function.scaled else part)
         inputs = _input_columns(function, part)
         try:
@@ -165,8 +162,8 @@ def ranking_proof(
             return unproved(str(error))
         except (OSError, subprocess.SubprocessError) as error:
             return unproved(f"the file could not be read back ({error}).")
-        # `ranked_alike` says for each query whether its documents have the same
-        # order.
+        # `ranked_alike` says for each query whether its documents have
+        # the same order.
         n_identical = ranked_alike(expected, double_scores, part.query_ptr).sum()
         n_identical_single = ranked_alike(expected, single_scores, part.query_ptr).sum()
         counts += [part.n_queries, n_identical, n_identical_single]
@@ -189,10 +186,9 @@ def fitted_function(
 ) -> ScoreFunction:
     """Return the best form of a model for another program.
 
-    Some formats can express a model in several forms, for
-    example with shifted values, which differ in their
-    rounding. The best form ranks the most queries like the
-    model.
+    Some formats can express a model in several forms, for example with
+    shifted values, which differ in their rounding. The best form ranks
+    the most queries like the model.
 
     Parameters
     ----------
@@ -203,22 +199,22 @@ def fitted_function(
     form : ModelFormat
         Format of the export.
     parts : sequence of RankingDataset
-        Documents to try the forms on, filled but not
-        scaled.
+        Documents to try the forms on, filled but not scaled.
 
     Returns
     -------
     ScoreFunction
-        The original function if the format accepts it
-        unchanged, or no other form is better.
+        The original function if the format accepts it unchanged, or no
+        other form is better.
     """
     if form.fit is None or not parts:
         return function
     if form.refusal(linear=function.linear, scaled=function.scaled, kind=function.kind):
         return function  # the export itself raises the error
     candidates = form.fit(function, _value_ranges(function, parts))
-    # `single` counts the queries that the program, in its own precision, ranks
-    # like the model. One candidate alone needs no trial.
+    # `single` counts the queries that the program, in its own
+    # precision, ranks like the model. One candidate alone needs no
+    # trial.
     best = candidates[0]
     best_count = -1
     for candidate in candidates if len(candidates) > 1 else ():
@@ -237,8 +233,8 @@ def _value_ranges(
 ) -> ValueRanges:
     """Return the least, the greatest and the mean value of each of the k inputs of a model.
 
-    `function` is the model in the form for other programs.
-    The values are those of all documents of the parts.
+    `function` is the model in the form for other programs. The values
+    are those of all documents of the parts.
     """
     k = len(function.inputs)
     n = 0
@@ -307,8 +303,8 @@ def ranked_alike(first: Floats, second: Floats, query_ptr: Ints) -> Bools:
 def _ranks_in_queries(scores: Floats, query_ptr: Ints) -> Ints:
     """Return for each document the number of different lower scores in its query.
 
-    `scores` and the result have shape (m,) for m documents. `query_ptr` has the
-    first row of each query, followed by m.
+    `scores` and the result have shape (m,) for m documents. `query_ptr`
+    has the first row of each query, followed by m.
     """
     # The query of each document; sort by it, and then by the score.
     query = np.repeat(np.arange(query_ptr.size - 1), np.diff(query_ptr))
@@ -316,8 +312,8 @@ def _ranks_in_queries(scores: Floats, query_ptr: Ints) -> Ints:
     sorted_scores = scores[order]
     is_higher = np.concatenate([[False], sorted_scores[1:] != sorted_scores[:-1]])
     is_higher[query_ptr[:-1]] = False  # the lowest score of a query
-    # Numbers of rises up to each document, from the first query on; each query
-    # subtracts its initial number.
+    # Numbers of rises up to each document, from the first query on;
+    # each query subtracts its initial number.
     n_rises = np.cumsum(is_higher)
     ranks = np.empty(scores.size, dtype=np.int64)
     ranks[order] = n_rises - np.repeat(n_rises[query_ptr[:-1]], np.diff(query_ptr))
@@ -341,8 +337,8 @@ def _input_columns(function: ScoreFunction, part: RankingDataset) -> Floats:
 def _scaled(part: RankingDataset) -> RankingDataset:
     """Return a part whose features are scaled to [0, 1] within each query."""
     X = part.X if isinstance(part.X, SparseRows) else np.array(part.X)
-    # `treated` scales values, but can also fill missing ones and add columns:
-    # here it does neither.
+    # `treated` scales values, but can also fill missing ones and add
+    # columns: here it does neither.
     scaled = treated(
         X, part.query_ptr, part.missing, fill_policy="", n_features=0, normalize=True
     )

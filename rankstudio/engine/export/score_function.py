@@ -40,22 +40,18 @@ class ModelInput:
     id : int
         1-based id, as in the data files.
     name : str
-        Name as in the dataset, without unprintable
-        characters.
+        Name as in the dataset, without unprintable characters.
     identifier : str
-        Unique name that is valid in every language, such as
-        ``bm25_of_body``.
+        Unique name that is valid in every language, such as ``bm25_of_body``.
     shift : float
-        Constant that the other program adds to a value
-        before its weight or threshold; it changes no
-        ranking.
+        Constant that the other program adds to a value before its
+        weight or threshold; it changes no ranking.
     definition : str
         Definition of the feature in a search engine, see
         :mod:`rankstudio.engine.data.feature_sets`; "" if
         unknown.
     name_in_set : str
-        Name of the feature in the search engine's feature
-        set; "" without one.
+        Name of the feature in the search engine's feature set; "" without one.
     """
 
     id: int
@@ -102,20 +98,18 @@ class ScoreFunction:
     weights : tuple of float
         Weights of the inputs; empty for a sum of trees.
     trees : tuple of ScoreTree
-        Trees in the order of summation; empty for a
-        weighted sum.
+        Trees in the order of summation; empty for a weighted sum.
     scaled : bool
-        Whether every input is first scaled to [0, 1] within
-        its query; constant inputs become 0.
+        Whether every input is first scaled to [0, 1] within its query;
+        constant inputs become 0.
     set_definitions : tuple of str
-        Definitions of the inputs in the order of their
-        feature set, with those of features they are derived
-        from; empty without a feature set.
+        Definitions of the inputs in the order of their feature set,
+        with those of features they are derived from; empty without a
+        feature set.
     sums : tuple of tuple of (int, float)
-        New features that the trees split on: a sum has a
-        position of an input and a weight for each of its
-        terms, in order. Empty if the trees split on the
-        inputs.
+        New features that the trees split on: a sum has a position of an
+        input and a weight for each of its terms, in order. Empty if the
+        trees split on the inputs.
     """
 
     name: str
@@ -157,8 +151,8 @@ class ScoreFunction:
 def defined(function: ScoreFunction, features: FeatureSet) -> ScoreFunction:
     """Return an exported function with the definitions of a search engine's feature set.
 
-    The set has a name and a definition for each feature in
-    the engine; each input gets those of its feature.
+    The set has a name and a definition for each feature in the engine;
+    each input gets those of its feature.
 
     Raises
     ------
@@ -189,11 +183,10 @@ def defined_where_possible(
 ) -> tuple[ScoreFunction, str]:
     """Return a function with the definitions of a feature set, if possible.
 
-    If the set lacks an input of the function, return the
-    function unchanged, and a sentence for the user about
-    this feature. The sentence is "" if the function got
-    definitions, or if there is no set for this search
-    engine.
+    If the set lacks an input of the function, return the function
+    unchanged, and a sentence for the user about this feature. The
+    sentence is "" if the function got definitions, or if there is no
+    set for this search engine.
 
     Parameters
     ----------
@@ -202,8 +195,8 @@ def defined_where_possible(
     features : FeatureSet, optional
         Feature set next to the data, or an imported one.
     engine : str
-        Search engine for which the function is written. The
-        set of another search engine is not used.
+        Search engine for which the function is written. The set of
+        another search engine is not used.
     """
     if features is None or features.engine != engine:
         return function, ""
@@ -218,20 +211,18 @@ def shifted(
 ) -> ScoreFunction:
     """Return a function with the same ranking, shifted inputs and scaled weights.
 
-    Shifted values are closer to 0, where numbers of few
-    digits are denser.
+    Shifted values are closer to 0, where numbers of few digits are denser.
 
     Parameters
     ----------
     function : ScoreFunction
         Model in the form for other programs.
     shifts : sequence of float
-        Number that is added to each input. A weighted sum
-        changes by a constant; thresholds are shifted with
-        the values.
+        Number that is added to each input. A weighted sum changes by a
+        constant; thresholds are shifted with the values.
     scale : float
-        Factor of the weights: a power of two, so that the
-        weights keep their digits.
+        Factor of the weights: a power of two, so that the weights keep
+        their digits.
     """
     inputs = tuple(
         replace(model_input, shift=input_shift)
@@ -247,8 +238,8 @@ def shifted(
 def centred(function: ScoreFunction, ranges: ValueRanges) -> ScoreFunction:
     """Return a function whose inputs are shifted by their means, so that they are around 0.
 
-    Similar scores then differ in more digits; no ranking
-    changes. `ranges` has the mean of each input.
+    Similar scores then differ in more digits; no ranking changes.
+    `ranges` has the mean of each input.
     """
     return shifted(function, [-float(np.float32(mean)) for mean in ranges.mean])
 
@@ -256,8 +247,8 @@ def centred(function: ScoreFunction, ranges: ValueRanges) -> ScoreFunction:
 def refusal_of(kind: str) -> str:
     """Return the reason why models of a kind are not exported to other programs.
 
-    The kinds are "plugin", "sums" and "kernel"; the text
-    has the field {format}, for the name of a format.
+    The kinds are "plugin", "sums" and "kernel"; the text has the field
+    {format}, for the name of a format.
     """
     if kind == "plugin":
         return tr(
@@ -281,14 +272,13 @@ def score_function(model: Model) -> ScoreFunction:
     Raises
     ------
     OutputError
-        For a model that other programs cannot compute, such
-        as a kernel model, or trees that treat missing
-        values.
+        For a model that other programs cannot compute, such as a kernel
+        model, or trees that treat missing values.
     DataError
         For invalid trees.
     """
-    # A linear model has weights; other models have trees, whose splits may be on
-    # sums of features.
+    # A linear model has weights; other models have trees, whose splits
+    # may be on sums of features.
     weights: tuple[float, ...] = ()
     trees: tuple[ScoreTree, ...] = ()
     sums: tuple[Sum, ...] = ()
@@ -320,8 +310,9 @@ def score_function(model: Model) -> ScoreFunction:
 def _about(model: Model, data: str, size: int) -> str:
     """Return the origin of a model in one line: method, data, fold and size.
 
-    `data` is the name of the data, and `size` the number of features. The origin
-    in a file may have values of any type, so each is checked.
+    `data` is the name of the data, and `size` the number of features.
+    The origin in a file may have values of any type, so each is
+    checked.
     """
     fold = model.origin.get("fold", "")
     fold_label = "all queries" if fold == "all" else f"fold {fold}"
@@ -348,9 +339,9 @@ def _trees_of(
 ) -> tuple[list[int], tuple[ScoreTree, ...], tuple[Sum, ...]]:
     """Return the ids of a nonlinear model's features, its trees, and its sums.
 
-    The trees of a model of kind "sums" split on sums of features; other models
-    have no sums. `beyond` is the definition of the model. OutputError is raised
-    for kinds without trees.
+    The trees of a model of kind "sums" split on sums of features; other
+    models have no sums. `beyond` is the definition of the model.
+    OutputError is raised for kinds without trees.
     """
     if kind in ("kernel", "plugin"):
         raise OutputError(refusal_of(kind))
@@ -359,8 +350,8 @@ def _trees_of(
     if kind == "trees":
         return *_trees(beyond["lightgbm"], beyond["columns"]), ()
 
-    # The features of the inner model are sums, numbered from 1; each sum has a
-    # row with a weight per column.
+    # The features of the inner model are sums, numbered from 1; each
+    # sum has a row with a weight per column.
     sum_numbers, trees, _ = _trees_of(beyond["model"]["kind"], beyond["model"])
     columns = beyond["columns"]
     rows = [beyond["sums"][number - 1] for number in sum_numbers]
@@ -385,16 +376,15 @@ def _stumps(
 ) -> tuple[list[int], tuple[ScoreTree, ...]]:
     """Return ids of features, and thresholds of their values as trees of one split.
 
-    `thresholds` has the plain values of a model of
-    thresholds. A threshold adds a number to the score of
-    documents whose value is above it. The trees split on
-    positions in the list of ids.
+    `thresholds` has the plain values of a model of thresholds. A
+    threshold adds a number to the score of documents whose value is
+    above it. The trees split on positions in the list of ids.
     """
     ids = sorted({threshold["id"] for threshold in thresholds})
     trees = []
     for threshold in thresholds:
-        # Children below 0 are leaves: -1 is the first one, for values up to the
-        # threshold, which adds nothing.
+        # Children below 0 are leaves: -1 is the first one, for values
+        # up to the threshold, which adds nothing.
         split = (ids.index(threshold["id"]), float(threshold["above"]), -1, -2)
         trees.append(ScoreTree(splits=(split,), leaves=(0.0, float(threshold["adds"]))))
     return ids, tuple(trees)
@@ -405,8 +395,7 @@ def _trees(
 ) -> tuple[list[int], tuple[ScoreTree, ...]]:
     """Return the ids of the features on which trees of LightGBM split, and these trees.
 
-    `text` has the trees, and `columns` the feature id of
-    each of their columns.
+    `text` has the trees, and `columns` the feature id of each of their columns.
     """
     trees = parsed_trees(text, len(columns))
     ids = sorted({columns[feature] for tree in trees for feature in tree.features})
@@ -420,9 +409,8 @@ def _trees(
 def _tree(tree: TextTree, position_of: Mapping[int, int]) -> ScoreTree:
     """Return a tree of LightGBM's text as a tree that splits on inputs of a function.
 
-    `position_of` has the position of the input of each
-    column. OutputError is raised for a tree that other
-    programs cannot compute.
+    `position_of` has the position of the input of each column.
+    OutputError is raised for a tree that other programs cannot compute.
     """
     # The kind of a split is a number; one of its bits says that 0 is missing.
     if any(decision & _ZERO_IS_MISSING for decision in tree.decisions):

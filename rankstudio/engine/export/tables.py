@@ -75,13 +75,11 @@ class TextTable:
     rows : sequence of sequences of str
         Texts of the cells, row by row.
     left : sequence of int
-        Indices of the left-aligned columns; the others
-        contain numbers.
+        Indices of the left-aligned columns; the others contain numbers.
     note : str
         Note below the table.
     bold : frozenset of (int, int)
-        Highlighted cells by row and column, for formats
-        that support it.
+        Highlighted cells by row and column, for formats that support it.
     """
 
     title: str
@@ -108,12 +106,10 @@ def markdown_text(
     header : sequence of str
         Titles of the columns.
     rows : sequence of sequences of str
-        Texts of the cells. Empty cells get a dash, because
-        some Markdown readers, including Qt's, merge empty
-        cells.
+        Texts of the cells. Empty cells get a dash, because some
+        Markdown readers, including Qt's, merge empty cells.
     left_columns : sequence of int
-        Indices of the left-aligned columns; the others
-        contain numbers.
+        Indices of the left-aligned columns; the others contain numbers.
     """
     escaped_rows = [
         [markdown_escaped(cell) or "–" for cell in row] for row in (header, *rows)
@@ -126,9 +122,8 @@ def markdown_lines(
 ) -> str:
     """Return rows of text as a table of Markdown, padded for readability.
 
-    The first row is the header. The columns in
-    `left_columns`, counted from 0, are aligned to the left,
-    all others to the right.
+    The first row is the header. The columns in `left_columns`, counted
+    from 0, are aligned to the left, all others to the right.
     """
     widths = [max(3, *map(len, column)) for column in zip(*rows, strict=True)]
     ruler = [
@@ -186,8 +181,8 @@ def latex_float(
     columns : str
         Alignment of the columns: "lrr".
     head, body, below : sequence of str
-        Lines above the rule in the table, lines below this rule, and lines
-        below the table.
+        Lines above the rule in the table, lines below this rule, and
+        lines below the table.
     caption : str
         Caption in LaTeX; "" for none.
     """

@@ -58,8 +58,8 @@ _PREDICT_CONTRIBUTIONS = 3
 Node = tuple[int, float, Any, Any] | float
 """A split, or the value of a leaf.
 
-A split has a column, a threshold, the node for values up to the threshold, and
-the node for values above.
+A split has a column, a threshold, the node for values up to the
+threshold, and the node for values above.
 """
 
 
@@ -70,10 +70,10 @@ class ScoreTree:
     Attributes
     ----------
     splits : tuple of (int, float, int, int)
-        Position of an input, threshold, child for values up
-        to the threshold, and child for values above. A
-        child from 0 up is the number of a split; -1 is the
-        first leaf, -2 the second.
+        Position of an input, threshold, child for values up to the
+        threshold, and child for values above. A child from 0 up is the
+        number of a split;
+        -1 is the first leaf, -2 the second.
     leaves : tuple of float
         Values that the leaves add to a score.
     """
@@ -102,11 +102,10 @@ class ScoreTree:
         Parameters
         ----------
         column_of : Mapping of int to int, optional
-            New number of each column; by default the
-            numbers stay the same.
+            New number of each column; by default the numbers stay the same.
         counts : sequence of int, optional
-            Number of documents of each leaf, by which
-            LightGBM weights contributions.
+            Number of documents of each leaf, by which LightGBM weights
+            contributions.
         """
         # One sequence for each of the four values of a split.
         columns, thresholds, left, right = (
@@ -123,9 +122,9 @@ class ScoreTree:
             "right_child": right,
             "leaf_value": list(map(repr, self.leaves)),
         }
-        # The counts of documents, if there are any. A split has the documents
-        # of both children. Children have higher numbers than their parent, so
-        # they are counted first.
+        # The counts of documents, if there are any. A split has the
+        # documents of both children. Children have higher numbers than
+        # their parent, so they are counted first.
         if len(counts):
             split_counts = [0] * len(columns)
             for node in reversed(range(len(columns))):
@@ -146,12 +145,12 @@ class Trees:
     Attributes
     ----------
     columns : tuple of int
-        Columns used by the trees, ascending. The text
-        renumbers them from 0, and has an additional unused
-        column at the end, which LightGBM requires.
+        Columns used by the trees, ascending. The text renumbers them
+        from 0, and has an additional unused column at the end, which
+        LightGBM requires.
     text : str
-        Text for ``lightgbm.Booster(model_str=...)``, which
-        contains only validated parts.
+        Text for ``lightgbm.Booster(model_str=...)``, which contains
+        only validated parts.
     """
 
     columns: tuple[int, ...]
@@ -166,16 +165,16 @@ def checked_trees(text: str, n_columns: int) -> Trees:
     Parameters
     ----------
     text : str
-        Text written by LightGBM: one class, without categories, linear leaves
-        or averages.
+        Text written by LightGBM: one class, without categories, linear
+        leaves or averages.
     n_columns : int
         Number of columns in training.
 
     Raises
     ------
     DataError
-        If the text is invalid: with children that are not nodes, lists of wrong
-        lengths, or invalid numbers.
+        If the text is invalid: with children that are not nodes, lists
+        of wrong lengths, or invalid numbers.
     """
     trees = parsed_trees(text, n_columns)
     # Columns that occur in the trees are numbered anew.
@@ -220,8 +219,8 @@ def model_text(trees: Sequence[str], names: Sequence[str], info: str) -> str:
 def tree_text(rows: Mapping[str, Sequence[object]]) -> str:
     """Return the lines of a tree in LightGBM's text.
 
-    `rows` has the values of the tree's splits and leaves,
-    by key of a line, such as "threshold".
+    `rows` has the values of the tree's splits and leaves, by key of a
+    line, such as "threshold".
     """
     lines = [f"{key}={' '.join(map(str, row))}" for key, row in rows.items()]
     n_leaves = len(rows["leaf_value"])
@@ -258,12 +257,11 @@ def parsed_trees(text: str, n_columns: int) -> tuple[TextTree, ...]:
 class TextTree:
     """A tree in LightGBM's text: each attribute has one value per split, or per leaf.
 
-    A child is the number of a split, or -1 for the first
-    leaf, -2 for the second. Values up to the threshold go
-    left. A decision has bit 2 if missing values go left,
-    and 4 or 8 if 0 or NaN counts as missing. Only the
-    computation of contributions needs ``counts``, the
-    number of documents of each leaf.
+    A child is the number of a split, or -1 for the first leaf, -2 for
+    the second. Values up to the threshold go left. A decision has bit 2
+    if missing values go left, and 4 or 8 if 0 or NaN counts as missing.
+    Only the computation of contributions needs ``counts``, the number
+    of documents of each leaf.
     """
 
     features: tuple[int, ...]
@@ -278,10 +276,9 @@ class TextTree:
     def of(cls, number: int, values: Mapping[str, str], n_columns: int) -> TextTree:
         """Validate a tree of LightGBM's text, and return it.
 
-        DataError is raised if the tree is invalid. `number`
-        is the position of the tree in the text, `values`
-        has its lines by key, and `n_columns` is the number
-        of columns in training.
+        DataError is raised if the tree is invalid. `number` is the
+        position of the tree in the text, `values` has its lines by key,
+        and `n_columns` is the number of columns in training.
         """
         # Splits by categories and linear models in the leaves are not supported.
         location = f"tree {number}"
@@ -313,9 +310,10 @@ class TextTree:
         left = _integers(location, values, "left_child", n_splits, nodes)
         right = _integers(location, values, "right_child", n_splits, nodes)
 
-        # Each node but the root is a child exactly once, and a split has a
-        # higher number than its parent, so that there are no cycles. A tree
-        # without splits is a single leaf, which is no child.
+        # Each node but the root is a child exactly once, and a split
+        # has a higher number than its parent, so that there are no
+        # cycles. A tree without splits is a single leaf, which is no
+        # child.
         all_children = [*range(-n_leaves if n_splits else 0, 0), *range(1, n_splits)]
         has_each_child_once = sorted(left + right) == all_children
         has_early_child = any(
@@ -349,8 +347,7 @@ class TextTree:
     def text(self, column_of: Mapping[int, int]) -> str:
         """Return the tree in LightGBM's text.
 
-        `column_of` has the new number of each column that
-        the tree uses.
+        `column_of` has the new number of each column that the tree uses.
         """
         return tree_text(
             {
@@ -392,9 +389,9 @@ def _integers(
 ) -> tuple[int, ...]:
     """Return the whole numbers in a line of LightGBM's text, by the key of the line.
 
-    `values` has the lines of a tree by key. DataError is
-    raised unless there are `length` numbers, all of them in
-    `allowed`; `location` names the tree in its message.
+    `values` has the lines of a tree by key. DataError is raised unless
+    there are `length` numbers, all of them in `allowed`; `location`
+    names the tree in its message.
     """
     words = values.get(key, "").split()
     numbers = tuple(int(word) for word in words if _INTEGER.fullmatch(word))
@@ -411,10 +408,9 @@ def _numbers(
 ) -> tuple[str, ...]:
     """Return the finite numbers in a line of LightGBM's text, as texts, by the line's key.
 
-    `values` has the lines of a tree by key. DataError is
-    raised for other texts, or unless there are `length`
-    numbers, if it is not None; `location` names the tree in
-    its message.
+    `values` has the lines of a tree by key. DataError is raised for
+    other texts, or unless there are `length` numbers, if it is not
+    None; `location` names the tree in its message.
     """
     words = tuple(values.get(key, "").split())
     are_numbers = all(
@@ -452,8 +448,7 @@ def tree_scores(trees: Trees, X: Floats, source: str = "") -> Floats:
     trees : Trees
         Validated trees.
     X : ndarray of shape (m, c)
-        Values of m documents, in the c columns that the
-        trees use.
+        Values of m documents, in the c columns that the trees use.
     source : str
         Source of the trees, for messages: "model.json".
 
@@ -465,8 +460,7 @@ def tree_scores(trees: Trees, X: Floats, source: str = "") -> Floats:
     Raises
     ------
     DataError
-        If LightGBM rejects the trees, or crashes on them in
-        a separate process.
+        If LightGBM rejects the trees, or crashes on them in a separate process.
     """
     booster, documents = _tried_booster(trees, X, _PREDICT_SCORES, source)
     return np.asarray(booster.predict(documents, raw_score=True))
@@ -477,16 +471,16 @@ def tree_contributions(
 ) -> tuple[Floats, float]:
     """Return the contributions of c columns to the scores of m documents, shape (m, c).
 
-    `X`, shape (m, c), has the values of the columns of the trees. The second
-    value is a constant that is part of every score. `source` names the model for
-    errors.
+    `X`, shape (m, c), has the values of the columns of the trees. The
+    second value is a constant that is part of every score. `source`
+    names the model for errors.
     """
     booster, documents = _tried_booster(trees, X, _PREDICT_CONTRIBUTIONS, source)
     contributions = np.asarray(
         booster.predict(documents, pred_contrib=True, num_threads=1)
     )
-    # Shape (m, c + 2): the last column has the constant, and the one before it
-    # belongs to the column of zeros that LightGBM needs.
+    # Shape (m, c + 2): the last column has the constant, and the one
+    # before it belongs to the column of zeros that LightGBM needs.
     constant = float(contributions[0, -1]) if len(contributions) else 0.0
     return np.ascontiguousarray(contributions[:, : X.shape[1]]), constant
 
@@ -496,12 +490,11 @@ def _tried_booster(
 ) -> tuple[Any, Floats]:
     """Return the booster of some trees, and X with a column of zeros added.
 
-    A booster is LightGBM's model. The booster is tried in a
-    separate process first, because it can crash on invalid
-    trees; DataError is raised if the trial fails. `source`
-    names the model for the message. `kind` is LightGBM's
-    constant of the kind of prediction. X has shape (m, c)
-    for the c columns of the trees.
+    A booster is LightGBM's model. The booster is tried in a separate
+    process first, because it can crash on invalid trees; DataError is
+    raised if the trial fails. `source` names the model for the message.
+    `kind` is LightGBM's constant of the kind of prediction. X has shape
+    (m, c) for the c columns of the trees.
     """
     # The text names what needs LightGBM, if it is missing.
     lightgbm = lightgbm_library(tr("A tree model"))
@@ -522,10 +515,10 @@ def _tried_booster(
 def _failure_in_trial(text: str, n_columns: int, kind: int, library: str) -> str:
     """Predict with a LightGBM model in a separate process; return the error as a text.
 
-    The result is "" if the prediction did not fail. `text`
-    has the model, `n_columns` is its number of columns,
-    `kind` LightGBM's constant of the kind of prediction,
-    and `library` the path of LightGBM's library.
+    The result is "" if the prediction did not fail. `text` has the
+    model, `n_columns` is its number of columns, `kind` LightGBM's
+    constant of the kind of prediction, and `library` the path of
+    LightGBM's library.
     """
     # The process has limits of memory, which depends on the text, and of time.
     content = text.encode()

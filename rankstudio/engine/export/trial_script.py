@@ -4,13 +4,13 @@ The script has no imports of RankStudio.
 
     python -I -S trial_script.py trees SECONDS BYTES LIBRARY COLUMNS KIND < TEXT
 
-asks LightGBM's library for one prediction of a document of zeros by LightGBM's
-text of a model, and ends with status 0 if there is one.
+asks LightGBM's library for one prediction of a document of zeros by
+LightGBM's text of a model, and ends with status 0 if there is one.
 
     python -I -S trial_script.py module SECONDS BYTES MODULE IDS ENDS SCALED DOCUMENTS SCORES
 
-scores the documents of a file, which contains them as doubles one after the
-other, with a module of Python, and writes their scores.
+scores the documents of a file, which contains them as doubles one after
+the other, with a module of Python, and writes their scores.
 """
 
 # ruff: noqa: PLC0415 - each of the two tasks imports only what it needs, because every trial waits for imports
@@ -32,8 +32,8 @@ def try_trees(library: str, text: bytes, n_columns: int, kind: int) -> bool:
     n_columns : int
         Number of columns of a document.
     kind : int
-        Kind of prediction, as a LightGBM constant: 1 for
-        scores, 3 for contributions.
+        Kind of prediction, as a LightGBM constant: 1 for scores, 3 for
+        contributions.
     """
     import ctypes
 
@@ -51,8 +51,9 @@ def try_trees(library: str, text: bytes, n_columns: int, kind: int) -> bool:
     document = (ctypes.c_double * n_columns)()
     predictions = (ctypes.c_double * (n_columns + 1))()
 
-    # Arguments for LightGBM's C interface: the type of the values, their number of
-    # rows, their order, and the first and the last tree to use (all).
+    # Arguments for LightGBM's C interface: the type of the values,
+    # their number of rows, their order, and the first and the last tree
+    # to use (all).
     doubles = 1
     rows = 1
     by_row = 1
@@ -91,19 +92,19 @@ def module_scores(
     ids : sequence of int
         Ids of the features, in the order of the values.
     ends : sequence of int
-        First document of each query, from 0, followed by
-        the number of documents.
+        First document of each query, from 0, followed by the number of
+        documents.
     scaled : bool
-        Whether whole queries are scored, because values are
-        scaled within them.
+        Whether whole queries are scored, because values are scaled within them.
     values : sequence of float
         Values of all documents, concatenated.
     """
     import runpy
     from itertools import pairwise
 
-    # The functions of the module: `score` takes a document, as a dict of values
-    # by feature id, and `scores` takes a query, a list of documents.
+    # The functions of the module: `score` takes a document, as a dict
+    # of values by feature id, and `scores` takes a query, a list of
+    # documents.
     functions = runpy.run_path(module)
     k = len(ids)
     rows = [dict(zip(ids, values[row * k : (row + 1) * k])) for row in range(ends[-1])]  # noqa: B905
@@ -137,9 +138,8 @@ def _score_file(
 ) -> None:
     """Score the documents of a file with an exported model, a Python module.
 
-    The scores are written to the file `scores`. All
-    arguments are names of files, except that `scaled` is
-    "1" if whole queries are scored.
+    The scores are written to the file `scores`. All arguments are names
+    of files, except that `scaled` is "1" if whole queries are scored.
     """
     from array import array
     from pathlib import Path

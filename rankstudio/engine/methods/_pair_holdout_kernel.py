@@ -1,11 +1,11 @@
 """Compiled inner loops of leave-pair-out: a system of two equations for each pair.
 
-With H the hat matrix of all m documents and r = y^ - Hy^, the residuals e of a
-held-out pair U solve
+With H the hat matrix of all m documents and r = y^ - Hy^, the residuals
+e of a held-out pair U solve
 
-(1) Me = r_U, where (2) M = I - H_UU (I + 11'/c) for squared differences with c
-training documents (``inverse_count`` = 1/c), or (3) M = I - H_UU - 11'/m for
-squared errors of documents, with a bias (``border`` = 1/m).
+(1) Me = r_U, where (2) M = I - H_UU (I + 11'/c) for squared differences
+with c training documents (``inverse_count`` = 1/c), or (3) M = I - H_UU
+- 11'/m for squared errors of documents, with a bias (``border`` = 1/m).
 
 The predictions without the pair are y^_U - e. O(1) for a pair.
 """
@@ -28,17 +28,14 @@ def _solve(
 ) -> tuple[float, float]:
     """Return the residuals of two documents by the model without both, a system of two equations.
 
-    a, b and d are the entries (a, b; b, d) of the
-    hat matrix H for the two documents, and (r, s)
-    their residuals in the model of all documents,
-    on the right of the system. Its matrix is the
-    identity minus H_UU, the part (a, b; b, d) of H,
-    and minus one number in each row. For a loss of
-    differences, this is the row's sum of H_UU
-    divided by the number of training documents:
-    ``inverse_count`` is 1 over this number, else 0.
-    For a model with a bias, it is ``border``, 1 over
-    the number of all documents, else 0.
+    a, b and d are the entries (a, b; b, d) of the hat matrix H for the
+    two documents, and (r, s) their residuals in the model of all
+    documents, on the right of the system. Its matrix is the identity
+    minus H_UU, the part (a, b; b, d) of H, and minus one number in each
+    row. For a loss of differences, this is the row's sum of H_UU
+    divided by the number of training documents: ``inverse_count`` is 1
+    over this number, else 0. For a model with a bias, it is ``border``,
+    1 over the number of all documents, else 0.
     """
     first = inverse_count * (a + b) + border
     second = inverse_count * (b + d) + border
@@ -64,14 +61,13 @@ def all_pairs(
 ) -> None:
     """Write the predictions of all pairs i < j with i in first … last - 1, by the model without i and j.
 
-    The prediction of i is written to ``out[i, j]``, that
-    of j to ``out[j, i]``, where ``out`` has shape (m,
-    m). The hat matrix ``hat`` (m, m) maps labels to
-    predictions, ``residuals`` (m,) are those of the
-    model of all documents, and ``labels`` (m,) the
-    labels. ``inverse_count`` is 1 over the number of
-    training documents for a loss of differences, else 0;
-    ``border`` is 1/m for a model with a bias, else 0.
+    The prediction of i is written to ``out[i, j]``, that of j to
+    ``out[j, i]``, where ``out`` has shape (m, m). The hat matrix
+    ``hat`` (m, m) maps labels to predictions, ``residuals`` (m,) are
+    those of the model of all documents, and ``labels`` (m,) the labels.
+    ``inverse_count`` is 1 over the number of training documents for a
+    loss of differences, else 0; ``border`` is 1/m for a model with a
+    bias, else 0.
     """
     for i in range(first, last):
         for j in range(i + 1, residuals.shape[0]):
@@ -101,13 +97,12 @@ def some_pairs(
 ) -> None:
     """Write the predictions of pairs of documents, rows of ``pairs`` (p, 2), to ``out`` (p, 2).
 
-    Both documents of a pair are predicted by the model
-    without the two. The hat matrix ``hat`` (m, m) maps
-    labels to predictions, ``residuals`` (m,) are those
-    of the model of all documents, and ``labels`` (m,)
-    the labels. ``inverse_count`` is 1 over the number of
-    training documents for a loss of differences, else 0;
-    ``border`` is 1/m for a model with a bias, else 0.
+    Both documents of a pair are predicted by the model without the two.
+    The hat matrix ``hat`` (m, m) maps labels to predictions,
+    ``residuals`` (m,) are those of the model of all documents, and
+    ``labels`` (m,) the labels. ``inverse_count`` is 1 over the number
+    of training documents for a loss of differences, else 0; ``border``
+    is 1/m for a model with a bias, else 0.
     """
     for p in range(pairs.shape[0]):
         i = pairs[p, 0]
@@ -140,16 +135,18 @@ def pair_losses(
 ) -> None:
     """Write to ``out[i]`` the sum of the squared errors of the pairs of i and j > i.
 
-    Each pair is predicted by the model without i and j. Its error is that of
-    the difference of the two labels, so the difference of the two residuals.
+    Each pair is predicted by the model without i and j. Its error is
+    that of the difference of the two labels, so the difference of the
+    two residuals.
 
     ``hat`` (rows, m) has the rows of a matrix H from ``first`` on, and
-    ``leverages`` (m,) is the diagonal of H. The hat matrix of the model is H +
-    scale uu', with ``along`` = u (m,): so H can be that of a model without a
-    candidate feature, which adds scale uu'. ``residuals`` (m,) are those of the
-    model of all documents. ``inverse_count`` is 1 over the number of training
-    documents for a loss of differences, else 0; ``border`` is 1/m for a model
-    with a bias, else 0.
+    ``leverages`` (m,) is the diagonal of H. The hat matrix of the model
+    is H + scale uu', with ``along`` = u (m,): so H can be that of a
+    model without a candidate feature, which adds scale uu'.
+    ``residuals`` (m,) are those of the model of all documents.
+    ``inverse_count`` is 1 over the number of training documents for a
+    loss of differences, else 0; ``border`` is 1/m for a model with a
+    bias, else 0.
     """
     for row in range(hat.shape[0]):
         i = first + row
@@ -183,16 +180,17 @@ def pair_orders(
 ) -> None:
     """Write to ``out[i]`` the number of pairs of i and j > i that the model without both orders correctly.
 
-    Only pairs with different ``kinds`` (m,) count: these numbers, such as
-    relevance, define the correct order. ``hat`` (rows, m) has the rows of the
-    hat matrix from ``first`` on, and ``leverages`` (m,) is its diagonal.
-    ``residuals`` (m,) are those of the model of all documents, and ``labels``
-    (m,) the labels. ``inverse_count`` is 1 over the number of training
-    documents for a loss of differences, else 0; ``border`` is 1/m for a model
-    with a bias, else 0.
+    Only pairs with different ``kinds`` (m,) count: these numbers, such
+    as relevance, define the correct order. ``hat`` (rows, m) has the
+    rows of the hat matrix from ``first`` on, and ``leverages`` (m,) is
+    its diagonal. ``residuals`` (m,) are those of the model of all
+    documents, and ``labels`` (m,) the labels. ``inverse_count`` is 1
+    over the number of training documents for a loss of differences,
+    else 0; ``border`` is 1/m for a model with a bias, else 0.
 
-    Scores that differ by at most ``rounding`` times the size of their terms are
-    ties, such as the scores of equal documents. A tie counts one half.
+    Scores that differ by at most ``rounding`` times the size of their
+    terms are ties, such as the scores of equal documents. A tie counts
+    one half.
     """
     for row in range(hat.shape[0]):
         i = first + row

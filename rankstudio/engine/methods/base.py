@@ -55,14 +55,12 @@ MOST_SEED = 2**32 - 1
 class LinearRanker(Capabilities, Estimator):
     """Base class of methods that learn one weight per feature.
 
-    Subclasses implement :meth:`learn`, a generator of
-    steps over grouped data. The generator needs no
-    progress bar, thread or callback; a caller that
-    stops iterating cancels the training. Methods with
-    slow steps, or with sums over shards, implement
+    Subclasses implement :meth:`learn`, a generator of steps over
+    grouped data. The generator needs no progress bar, thread or
+    callback; a caller that stops iterating cancels the training.
+    Methods with slow steps, or with sums over shards, implement
     :meth:`work` instead, and yield progress events
-    between the steps. A shard is a part of the data
-    with whole queries.
+    between the steps. A shard is a part of the data with whole queries.
 
     Examples
     --------
@@ -87,21 +85,19 @@ class LinearRanker(Capabilities, Estimator):
     def memory_need(self, shape: DataShape) -> MemoryNeed:
         """Return the memory requirements of :meth:`work` for data of a shape, before the data are read.
 
-        The requirements also say whether the method needs
-        all documents at once or processes shards, which
-        workers can share. Methods with their own
+        The requirements also say whether the method needs all documents
+        at once or processes shards, which workers can share. Methods
+        with their own
         :meth:`work` override this; by default, all
-        documents are needed. A shard is a part of the data
-        with whole queries.
+        documents are needed. A shard is a part of the data with whole queries.
         """
         return whole_need(shape)
 
     def learn(self, data: GivenData) -> Iterator[Step]:
         """Yield one :class:`Step` per feature or iteration.
 
-        The last step is the fitted model. ``data`` are the
-        training documents, with those of each query
-        together.
+        The last step is the fitted model. ``data`` are the training
+        documents, with those of each query together.
         """
         for step in self.work(data):
             if isinstance(step, Step):
@@ -134,8 +130,7 @@ class LinearRanker(Capabilities, Estimator):
         Raises
         ------
         ParameterError, DatasetError
-            If the parameters or the data do not support
-            sparse features.
+            If the parameters or the data do not support sparse features.
         """
 
     def n_steps(self, n_features: int) -> int:
@@ -147,8 +142,8 @@ class LinearRanker(Capabilities, Estimator):
     ) -> Iterator[Step | WorkProgress] | None:
         """Train with the first feature of an order, the first two, and so on, faster than one by one.
 
-        ``data`` are the training documents, and ``order``
-        has 0-based columns of features.
+        ``data`` are the training documents, and ``order`` has 0-based
+        columns of features.
 
         Returns
         -------
@@ -160,9 +155,9 @@ class LinearRanker(Capabilities, Estimator):
     def why_no_error(self, n_documents: int) -> str:
         """Return the reason why one ranking of n documents has no error by left-out documents.
 
-        The error is that of documents, or pairs of them, by
-        models trained without them. The reason is "" if the
-        ranking has such an error.
+        The error is that of documents, or pairs of them, by models
+        trained without them. The reason is "" if the ranking has such
+        an error.
         """
         return ""
 
@@ -181,8 +176,8 @@ class LinearRanker(Capabilities, Estimator):
         Returns
         -------
         ndarray of shape (m,)
-            Scores in the order of the grouped rows; equal documents of a query
-            have equal scores.
+            Scores in the order of the grouped rows; equal documents of
+            a query have equal scores.
         """
         raise NotImplementedError
 
@@ -191,8 +186,7 @@ class LinearRanker(Capabilities, Estimator):
     ) -> Waiting[float]:
         """Measure one ranking by leave-pair-out; for methods with :meth:`left_out`.
 
-        The generator yields progress events, and then
-        returns the result.
+        The generator yields progress events, and then returns the result.
 
         Parameters
         ----------
@@ -201,14 +195,14 @@ class LinearRanker(Capabilities, Estimator):
         columns : sequence of int
             Columns of the features; their selection is not repeated without each pair.
         kinds : ndarray of shape (m,)
-            Numbers that define the correct order of the documents: relevance
-            for the AUC, or labels.
+            Numbers that define the correct order of the documents:
+            relevance for the AUC, or labels.
 
         Returns
         -------
         float
-            Share of the pairs of different kinds that are in the correct order
-            by the model trained without both documents.
+            Share of the pairs of different kinds that are in the
+            correct order by the model trained without both documents.
         """
         raise NotImplementedError
 
@@ -221,12 +215,11 @@ class LinearRanker(Capabilities, Estimator):
     ) -> Waiting[LeftOutScorer | None]:
         """Return a scorer of a shard's documents that scores like :meth:`left_out`.
 
-        A shard is a part of the documents, with whole
-        queries. The result is None if scoring needs all
-        documents at once. ``columns`` are those of the
-        features of the models. ``data`` are the training
-        documents. The generator yields progress events, and
-        then returns the result.
+        A shard is a part of the documents, with whole queries. The
+        result is None if scoring needs all documents at once.
+        ``columns`` are those of the features of the models. ``data``
+        are the training documents. The generator yields progress
+        events, and then returns the result.
         """
         yield from ()
         return None
@@ -239,8 +232,9 @@ class LinearRanker(Capabilities, Estimator):
         Parameters
         ----------
         X : array-like of shape (m, n)
-            Features of the documents: an array, a pandas DataFrame, nested
-            lists, or a SciPy sparse matrix if ``accepts_sparse`` is True.
+            Features of the documents: an array, a pandas DataFrame,
+            nested lists, or a SciPy sparse matrix if ``accepts_sparse``
+            is True.
         y : array-like of shape (m,)
             Relevance labels.
         qid : array-like of shape (m,), optional
@@ -273,9 +267,9 @@ class LinearRanker(Capabilities, Estimator):
     def _validated(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None) -> Any:
         """Check data by scikit-learn's conventions, and return them with the documents of each query together.
 
-        ``qid`` has the query of each document; None for
-        one query. Also sets ``n_features_in_``, and
-        ``feature_names_in_`` for a table with names.
+        ``qid`` has the query of each document; None for one query. Also
+        sets ``n_features_in_``, and ``feature_names_in_`` for a table
+        with names.
         """
         sparse = "csc" if self.accepts_sparse else False
         features, labels = validate_data(
@@ -297,11 +291,10 @@ class LinearRanker(Capabilities, Estimator):
     ) -> Any:
         """Return the data with the documents of each query together, as :meth:`learn` expects them.
 
-        ``qid`` has the query of each document.
-        Without it, all documents are one query, and
-        there is a warning. ``names`` are the names of
-        the features for error messages; by default
-        those of the columns of X, if X has names.
+        ``qid`` has the query of each document. Without it, all
+        documents are one query, and there is a warning. ``names`` are
+        the names of the features for error messages; by default those
+        of the columns of X, if X has names.
         """
         if qid is None:
             warnings.warn(
@@ -330,8 +323,8 @@ class LinearRanker(Capabilities, Estimator):
     def predict(self, X: ArrayLike) -> Floats:
         """Return a score for each document, shape (m,).
 
-        ``X`` (m, n) are the features of the documents.
-        Higher scores are more relevant.
+        ``X`` (m, n) are the features of the documents. Higher scores
+        are more relevant.
         """
         check_is_fitted(self, "coef_")
         sparse = "csr" if self.accepts_sparse else False
@@ -345,8 +338,8 @@ class LinearRanker(Capabilities, Estimator):
         if is_sparse(X):
             scores = X.dot(self.coef_)
         else:
-            # The function scores any number of models (K, n),
-            # here one, and reads features as rows (n, m).
+            # The function scores any number of models (K, n), here one,
+            # and reads features as rows (n, m).
             scores = linear_scores(np.ascontiguousarray(X.T), self.coef_[None, :])[0]
         return scores
 
@@ -369,8 +362,8 @@ def prices_of(costs: ArrayLike, n: int) -> Floats:
         raise ParameterError(
             "costs", prices.shape, f"an array of shape ({n},), one number per feature"
         )
-    # With costs outside these bounds, a score per cost or a sum could leave the
-    # floating-point range.
+    # With costs outside these bounds, a score per cost or a sum could
+    # leave the floating-point range.
     out_of_bounds = prices[~((prices >= _MIN_COST) & (prices <= _MAX_COST))]
     if out_of_bounds.size:
         first = float(out_of_bounds[0])
@@ -386,18 +379,18 @@ def iterations(
 ) -> Iterator[Iteration | Sign]:
     """Yield the iterations of an optimiser of n weights as steps of a path; for many weights, only some.
 
-    The receiver keeps all steps of a path in memory. So
-    iterations are yielded as long as their weights take
-    at most 64 MB together, and after that only those
-    whose number is a power of 2, and the last one.
+    The receiver keeps all steps of a path in memory. So iterations are
+    yielded as long as their weights take at most 64 MB together, and
+    after that only those whose number is a power of 2, and the last
+    one.
 
-    ``states`` are the states of the optimiser, one per iteration, and its
-    progress events, which are yielded unchanged.
+    ``states`` are the states of the optimiser, one per iteration, and
+    its progress events, which are yielded unchanged.
     """
     number = 0
     all_columns = tuple(range(n))
-    # The latest iteration, unless it was yielded. It is yielded at the end if
-    # no other one follows.
+    # The latest iteration, unless it was yielded. It is yielded at the
+    # end if no other one follows.
     pending: Iteration | None = None
     for state in states:
         if isinstance(state, WorkProgress):
@@ -413,8 +406,8 @@ def iterations(
             gap=state.gap,
             converged=state.converged,
         )
-        # All iterations as long as their weights take little memory together;
-        # later, those with a power of 2.
+        # All iterations as long as their weights take little memory
+        # together; later, those with a power of 2.
         is_power_of_2 = number & (number - 1) == 0  # a single bit is set
         if 8 * n * number <= _MAX_STEP_BYTES or is_power_of_2:
             yield pending
@@ -426,12 +419,10 @@ def iterations(
 class ConvergingRanker(LinearRanker):
     """Base class of rankers with :class:`rankstudio.engine.steps.Iteration` steps.
 
-    The parameters of such rankers include ``C``, the
-    weight of the loss relative to the squared norm,
-    ``tol``, the duality gap for stopping as a share of
-    the objective, and ``max_iter``. Reaching
-    ``max_iter`` gives a ``ConvergenceWarning``.
-    Subclasses implement ``_minimise``.
+    The parameters of such rankers include ``C``, the weight of the loss
+    relative to the squared norm, ``tol``, the duality gap for stopping
+    as a share of the objective, and ``max_iter``. Reaching ``max_iter``
+    gives a ``ConvergenceWarning``. Subclasses implement ``_minimise``.
 
     Attributes
     ----------
@@ -460,9 +451,9 @@ class ConvergingRanker(LinearRanker):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Minimise the objective; yield an iteration per Newton step or cutting plane, and progress events.
 
-        The criterion of an iteration is the objective. Of
-        many large iterations, only some are yielded.
-        ``data`` are the training documents.
+        The criterion of an iteration is the objective. Of many large
+        iterations, only some are yielded. ``data`` are the training
+        documents.
         """
         C = self.checked("C")
         tol = self.checked("tol")
@@ -476,17 +467,17 @@ class ConvergingRanker(LinearRanker):
     ) -> Iterator[OptimizerState | WorkProgress]:
         """Yield the states of the optimiser down to the minimum, and progress events.
 
-        ``data`` are the training documents, and ``C``
-        weighs the loss. The optimiser stops at a relative
-        gap of ``tol``, or after ``max_iter`` iterations.
+        ``data`` are the training documents, and ``C`` weighs the loss.
+        The optimiser stops at a relative gap of ``tol``, or after
+        ``max_iter`` iterations.
         """
         raise NotImplementedError
 
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
         """Set ``objective_``, ``gap_`` and ``n_iter_`` from the last of the steps; warn if it has not converged.
 
-        The gap is an upper bound of the distance
-        of the objective from its minimum.
+        The gap is an upper bound of the distance of the objective from
+        its minimum.
         """
         last = steps[-1]
         assert isinstance(last, Iteration)

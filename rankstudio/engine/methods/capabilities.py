@@ -2,10 +2,11 @@
 
 An analysis never checks the class of an estimator. It calls a method of
 :class:`Capabilities`, which any estimator, also a user's, may override. If an estimator
-lacks an ability, an analysis trains models again where that is possible, and
-otherwise says why it has no result. The method's entry in the catalog declares
-the most important abilities (``Method.capabilities``), so that forms and menus
-need not import the estimator.
+lacks an ability, an analysis trains models again where that is
+possible, and otherwise says why it has no result. The method's entry in
+the catalog declares the most important abilities
+(``Method.capabilities``), so that forms and menus need not import the
+estimator.
 """
 
 from __future__ import annotations
@@ -49,9 +50,9 @@ class QueryErrors:
 class PathsFromSums(Protocol):
     """Paths of a method on any subset of the queries, computed from per-query sums without the documents.
 
-    The path on some queries is the one that the method finds if it is trained
-    with these queries alone. The methods of this class may be called from
-    several threads at once.
+    The path on some queries is the one that the method finds if it is
+    trained with these queries alone. The methods of this class may be
+    called from several threads at once.
 
     Examples
     --------
@@ -105,24 +106,24 @@ class PathsFromSums(Protocol):
         queries : ndarray of int
             Positions of the queries that are left out.
         first : sequence of int, optional
-            Features to start with; the path then has these
-            features and one more.
+            Features to start with; the path then has these features and
+            one more.
         """
         ...
 
     def errors(self, first: Sequence[int]) -> QueryErrors:
         """Return each query's error with the features ``first``, and with each other feature added.
 
-        The error of a query is that of the model trained
-        without the query. ``first`` has 0-based columns.
+        The error of a query is that of the model trained without the
+        query. ``first`` has 0-based columns.
         """
         ...
 
     def errors_of(self, query: int, coefs: Sequence[Floats]) -> Floats:
         """Return the squared errors of some models, k weight vectors, on a query, shape (k,).
 
-        ``coefs`` are these vectors (n,), and ``query`` is
-        the query's position in the data, from 0.
+        ``coefs`` are these vectors (n,), and ``query`` is the query's
+        position in the data, from 0.
         """
         ...
 
@@ -205,11 +206,11 @@ class ExactExchange:
     cost : PairCost
         The loss of a pair.
     is_criterion : bool
-        Whether the method selects by this error. The best set of a size is then
-        the set that the method searches for.
+        Whether the method selects by this error. The best set of a size
+        is then the set that the method searches for.
     pinned, banned : tuple of int
-        0-based columns that the method always selects, and columns that it
-        never selects.
+        0-based columns that the method always selects, and columns that
+        it never selects.
     groups : tuple of tuple of int
         Columns that the method selects together.
     costs : tuple of float or None
@@ -243,14 +244,14 @@ class ComparedByQuery:
     winners : tuple of int
         0-based columns that the step selects.
     scores : ndarray of shape (n,)
-        Score of each candidate, larger is better; NaN for features that are no
-        candidates.
+        Score of each candidate, larger is better; NaN for features that
+        are no candidates.
     parts : ndarray of shape (n, Q)
-        Part of each query in each score. If the parts do not add up to the
-        score, the rest does not depend on the queries.
+        Part of each query in each score. If the parts do not add up to
+        the score, the rest does not depend on the queries.
     counted : ndarray of shape (Q,), bool
-        Queries that contribute to the scores; for the others, a measure may be
-        undefined.
+        Queries that contribute to the scores; for the others, a measure
+        may be undefined.
 
     Examples
     --------
@@ -290,11 +291,11 @@ class GradeDensities:
     counts : ndarray of shape (P,)
         Number of documents with each value.
     densities : ndarray of shape (R, P)
-        Density of each grade at these values. Normalised densities of a grade,
-        each times its count, sum to one.
+        Density of each grade at these values. Normalised densities of a
+        grade, each times its count, sum to one.
     known : ndarray of shape (R,), bool
-        Whether the grade has a density. With ``density="released"``, a grade
-        whose values are all equal has none.
+        Whether the grade has a density. With ``density="released"``, a
+        grade whose values are all equal has none.
     bandwidths : ndarray of shape (R,)
         Bandwidth h of each grade; 0 if all its values are equal.
     divergence : float
@@ -355,8 +356,9 @@ class FeaturePenalties:
 class Capabilities:
     """Optional abilities of an estimator that analyses use; by default, an estimator has none of them.
 
-    An estimator overrides the methods for the abilities that it has. A subclass
-    that learns differently has to override them, too, or to return None.
+    An estimator overrides the methods for the abilities that it has. A
+    subclass that learns differently has to override them, too, or to
+    return None.
 
     Examples
     --------
@@ -371,9 +373,9 @@ class Capabilities:
     def paths_from_sums(self, data: TrainingData) -> Callable[[], PathsFromSums] | None:
         """Return a function that computes per-query sums, from which paths on any queries follow.
 
-        With these paths, deciding queries, stability, the repeated selection
-        and selections for some queries are exact and fast. Otherwise, the
-        method is trained again for each subset.
+        With these paths, deciding queries, stability, the repeated
+        selection and selections for some queries are exact and fast.
+        Otherwise, the method is trained again for each subset.
 
         Parameters
         ----------
@@ -383,18 +385,17 @@ class Capabilities:
         Returns
         -------
         callable or None
-            Function that computes the sums when it is called; None if paths on
-            these data do not follow from sums. Returning the function takes no
-            time.
+            Function that computes the sums when it is called; None if
+            paths on these data do not follow from sums. Returning the
+            function takes no time.
         """
         return None
 
     def step_test(self, data: TrainingData) -> Callable[[], StepTest] | None:
         """Return a function that prepares the test of the steps of a path against permuted residuals, or None.
 
-        The test belongs to the path that the method learns
-        from the data. The result is None if the method has
-        no such test.
+        The test belongs to the path that the method learns from the
+        data. The result is None if the method has no such test.
 
         Parameters
         ----------
@@ -406,8 +407,8 @@ class Capabilities:
     def exact_exchange(self) -> ExactExchange | None:
         """Return λ and loss of RankRLS if its exact left-out error can compare sets of features, or else None.
 
-        Losses without a feature, swaps, Shapley shares, substitutes and best
-        sets follow from these errors.
+        Losses without a feature, swaps, Shapley shares, substitutes and
+        best sets follow from these errors.
         """
         return None
 
@@ -426,18 +427,17 @@ class Capabilities:
         Returns
         -------
         iterator of ComparedByQuery and WorkProgress, or None
-            None if the parts of queries are not known. The iterator computes
-            nothing before it is iterated.
+            None if the parts of queries are not known. The iterator
+            computes nothing before it is iterated.
         """
         return None
 
     def paths_of_labels(self, data: QueryData) -> LabelPaths | None:
         """Return a function that computes paths for other labels of the same documents, faster than training.
 
-        The function takes label vectors (b, m), and a
-        function that shares work among threads. For each
-        path, it returns the criterion of each step. None if
-        the method has no faster way.
+        The function takes label vectors (b, m), and a function that
+        shares work among threads. For each path, it returns the
+        criterion of each step. None if the method has no faster way.
 
         Parameters
         ----------
@@ -457,9 +457,10 @@ class Capabilities:
         Returns
         -------
         callable
-            Function from an order (m,) to the data in which each document takes
-            the place of another one in the preferences. The function may cache
-            results with these data that training would compute again.
+            Function from an order (m,) to the data in which each
+            document takes the place of another one in the preferences.
+            The function may cache results with these data that training
+            would compute again.
         """
         preferences = data.preferences
         assert preferences is not None
@@ -474,9 +475,8 @@ class Capabilities:
     ) -> Waiting[FeaturePenalties] | None:
         """Return the importance of ``columns`` (c,) and their similarities (c, o) to ``other_columns`` (o,).
 
-        None if the method does not weigh features by
-        importance and similarity. ``data`` are the training
-        documents. The generator yields progress events, and
-        then returns the result.
+        None if the method does not weigh features by importance and
+        similarity. ``data`` are the training documents. The generator
+        yields progress events, and then returns the result.
         """
         return None

@@ -44,9 +44,9 @@ class GivenScores(Step):
     def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
         """Return the stored scores (m,) of the documents of a part, such as the test part of a fold.
 
-        ``columns`` (n, m) are the features of its
-        documents. The features only identify the part;
-        ``previous_scores`` are not used.
+        ``columns`` (n, m) are the features of its documents. The
+        features only identify the part; ``previous_scores`` are not
+        used.
 
         Raises
         ------
@@ -79,9 +79,9 @@ def given_scores(
 ) -> GivenScores:
     """Return the single step of a run whose scores another program has computed.
 
-    A step is a model of a run; this one looks up its
-    scores instead of computing them. A part is a set
-    of documents, such as the test part of a fold.
+    A step is a model of a run; this one looks up its scores instead of
+    computing them. A part is a set of documents, such as the test part
+    of a fold.
 
     Parameters
     ----------
@@ -112,11 +112,10 @@ def given_scores(
 def stored_scores(beyond: Mapping[str, Any]) -> tuple[str, dict[str, Floats]]:
     """Check and return the name and the scores in a stored run with scores of another program.
 
-    ``beyond`` has them as plain values, as they are
-    read from the run's file: "name", and "parts", lists
-    of scores by the key of a part of the data. The key
-    is a checksum of the part's features. The scores are
-    returned as arrays (m,) by the same keys.
+    ``beyond`` has them as plain values, as they are read from the run's
+    file: "name", and "parts", lists of scores by the key of a part of
+    the data. The key is a checksum of the part's features. The scores
+    are returned as arrays (m,) by the same keys.
 
     Raises
     ------
@@ -150,8 +149,8 @@ def part_key(X: Floats) -> str:
 
     Notes
     -----
-    At most 4,096 rows are read, so the time does not grow with larger numbers
-    of documents.
+    At most 4,096 rows are read, so the time does not grow with larger
+    numbers of documents.
     """
     rows = np.linspace(0, len(X) - 1, min(len(X), _MAX_COMPARED_ROWS)).astype(np.int64)
     digest = hashlib.sha256(f"{X.shape}".encode())

@@ -43,9 +43,9 @@ class KernelDecomposition:
     def of(cls, X: ArrayLike) -> KernelDecomposition:
         """Decompose the linear kernel XX' of documents with features X, shape (m, n): O(mn min(m, n))."""
         features = np.asarray(X, dtype=np.float64)
-        # Centring makes XX' the matrix SKS, whose eigenvalues are the squared
-        # singular values of X. The first document is subtracted before, so that
-        # a constant feature becomes exactly 0.
+        # Centring makes XX' the matrix SKS, whose eigenvalues are the
+        # squared singular values of X. The first document is subtracted
+        # before, so that a constant feature becomes exactly 0.
         shifted = features - features[0]
         left_vectors, singular, _ = np.linalg.svd(
             shifted - shifted.mean(axis=0), full_matrices=False
@@ -66,8 +66,8 @@ class KernelDecomposition:
             raise DatasetError(
                 f"kernel: expected a square matrix, got shape {K.shape}."
             )
-        # SKS: each row and column minus its mean. An eigenvalue is negative
-        # only by rounding.
+        # SKS: each row and column minus its mean. An eigenvalue is
+        # negative only by rounding.
         rows = K.mean(axis=1)
         values, vectors = np.linalg.eigh(K - rows[:, None] - rows + rows.mean())
         return cls(vectors, np.maximum(values, 0.0))
@@ -88,9 +88,8 @@ class KernelDecomposition:
     def hat_of(self, rows: ArrayLike, regularization: float) -> Floats:
         """Return the rows and columns of the hat matrix of u documents, shape (u, u): O(u²r).
 
-        H = VΛ(Λ + λI)^-1V' maps labels to
-        predictions, with ``regularization`` λ.
-        ``rows`` (u,) are those of the documents.
+        H = VΛ(Λ + λI)^-1V' maps labels to predictions, with
+        ``regularization`` λ. ``rows`` (u,) are those of the documents.
         """
         vectors = self.vectors[np.asarray(rows)]
         hat: Floats = (vectors * self._shrinkage(regularization)) @ vectors.T
@@ -118,15 +117,15 @@ WEIGHTINGS = ("size", "none")
 class HeldOutPredictor:
     """Predicts documents of one global ranking by the model trained on all others.
 
-    No model is retrained: with the hat matrix H of all m documents and r = y^ -
-    Hy^, the residuals of the held-out documents U are
+    No model is retrained: with the hat matrix H of all m documents and
+    r = y^ - Hy^, the residuals of the held-out documents U are
 
         (I - H_UU (I + 11'/c))^-1 r_U    RankRLS, c = m - |U|,
         (I - H_UU - 11'/m)^-1 r_U        regularised least squares with a bias,
 
-    The first follows from (36)-(39) of Paper I in Airola's thesis, with Q =
-    VΛ(λ + cΛ)^-1V' of the centred kernel, whose products with C are 0. The
-    second is (G_UU)^-1 a_U with the bordered inverse G.
+    The first follows from (36)-(39) of Paper I in Airola's thesis, with
+    Q = VΛ(λ + cΛ)^-1V' of the centred kernel, whose products with C are
+    0. The second is (G_UU)^-1 a_U with the bordered inverse G.
 
     Parameters
     ----------
@@ -137,17 +136,19 @@ class HeldOutPredictor:
     regularization : float
         λ > 0.
     loss : {"differences", "documents"}, default "differences"
-        RankRLS on all pairs of documents, or least squares on documents with an
-        intercept.
+        RankRLS on all pairs of documents, or least squares on documents
+        with an intercept.
     weighting : {"size", "none"}, default "size"
-        Weighting of the differences. "size": the sum over pairs is divided by
-        the number of training documents, so that L = I - 11'/c, as in RankRLS.
-        "none": it is not divided, L = cI - 11', as in Paper I.
+        Weighting of the differences. "size": the sum over pairs is
+        divided by the number of training documents, so that L = I -
+        11'/c, as in RankRLS. "none": it is not divided, L = cI - 11',
+        as in Paper I.
 
     Notes
     -----
     RankRLS has no intercept: its predictions are w'(x - mean of all m
-    documents). Predictions of least squares on documents include the intercept.
+    documents). Predictions of least squares on documents include the
+    intercept.
     """
 
     kernel: KernelDecomposition
@@ -164,8 +165,8 @@ class HeldOutPredictor:
         ):
             if value not in choices:
                 raise ParameterError(name, value, f"one of {', '.join(choices)}")
-        # Called for its errors only. The check wants the shape of features, of
-        # which only the number of rows matters here.
+        # Called for its errors only. The check wants the shape of
+        # features, of which only the number of rows matters here.
         for column in self._outputs:
             check_labels((self.kernel.n_documents, 1), column)
 
@@ -198,13 +199,13 @@ class HeldOutPredictor:
         Raises
         ------
         DatasetError
-            For a row that does not exist or is repeated in a set, or a set that
-            contains all documents.
+            For a row that does not exist or is repeated in a set, or a
+            set that contains all documents.
 
         Notes
         -----
-        O(|U|²r + |U|³) per set, plus a product of the labels with V, once per
-        size of set if the weighting is "none".
+        O(|U|²r + |U|³) per set, plus a product of the labels with V,
+        once per size of set if the weighting is "none".
         """
         labels = self._centred
         m = self.kernel.n_documents
@@ -214,29 +215,27 @@ class HeldOutPredictor:
             rows = self._rows(held_out)
             n_training = m - rows.size
             strength = self._strength(n_training)
-            # Sets of the same size have the same strength of regularization,
-            # and so the same residuals r.
+            # Sets of the same size have the same strength of
+            # regularization, and so the same residuals r.
             if strength not in residuals_by_strength:
                 residuals_by_strength[strength] = self.kernel.residuals(
                     labels, strength
                 )
-            # The rows and columns U of the hat matrix
-            # H, which maps labels to predictions, for
-            # the documents of the set.
+            # The rows and columns U of the hat matrix H, which maps
+            # labels to predictions, for the documents of the set.
             hat = self.kernel.hat_of(rows, strength)
-            # Their residuals without the set solve a
-            # system with the matrix I - H_UU minus one
-            # number per row: the row's sum of H_UU
-            # divided by the number of training
-            # documents, or for a model with a bias, 1/m.
+            # Their residuals without the set solve a system with the
+            # matrix I - H_UU minus one number per row: the row's sum of
+            # H_UU divided by the number of training documents, or for a
+            # model with a bias, 1/m.
             matrix = np.eye(rows.size) - hat
             matrix -= (
                 hat.sum(axis=1)[:, None] / n_training
                 if self.loss == "differences"
                 else 1.0 / m
             )
-            # A prediction is a label minus a residual. For a
-            # loss of differences, labels are centred.
+            # A prediction is a label minus a residual. For a loss of
+            # differences, labels are centred.
             residuals = np.linalg.solve(matrix, residuals_by_strength[strength][rows])
             predictions.append(self._target_labels[rows] - residuals)
         return predictions
@@ -244,25 +243,25 @@ class HeldOutPredictor:
     def each(self) -> Floats:
         """Predict each document by the model trained without it, shape (m,), or (m, v) for v outputs: O(mr).
 
-        r is the number of eigenvectors of the kernel. The
-        residual of a document i is r_i / (1 - leverage_i),
-        where r_i is that in the model of all documents.
+        r is the number of eigenvectors of the kernel. The residual of a
+        document i is r_i / (1 - leverage_i), where r_i is that in the
+        model of all documents.
         """
         m = self.kernel.n_documents
         self._check_training_size(m - 1)
         # λ for a model of m - 1 documents.
         strength = self._strength(m - 1)
         shrinkage = self.kernel.values / (self.kernel.values + strength)
-        # The diagonal of the hat matrix H, which maps labels
-        # to predictions, and the term that the loss adds to
-        # it: for a loss of differences, H_ii over the number
-        # of training documents; for a model with a bias, 1/m.
+        # The diagonal of the hat matrix H, which maps labels to
+        # predictions, and the term that the loss adds to it: for a loss
+        # of differences, H_ii over the number of training documents;
+        # for a model with a bias, 1/m.
         leverage: Floats = self.kernel.vectors**2 @ shrinkage
         leverage += leverage / (m - 1) if self.loss == "differences" else 1.0 / m
         residuals = self.kernel.residuals(self._centred, strength)
         # A prediction is a label minus a residual. For a loss of
-        # differences, labels are centred. Transposed, because
-        # leverages divide rows, and several outputs are columns.
+        # differences, labels are centred. Transposed, because leverages
+        # divide rows, and several outputs are columns.
         predictions: Floats = self._target_labels - (residuals.T / (1.0 - leverage)).T
         return predictions
 
@@ -274,23 +273,21 @@ class HeldOutPredictor:
     def pair_error(self) -> Generator[WorkProgress, None, float]:
         """Return the leave-pair-out error, with progress: O(m²r) time, and some megabytes of memory.
 
-        For each pair of documents, the difference of the
-        two labels is predicted by the model trained without
-        both. The error is the sum of the squared errors of
-        all pairs, divided by m. For any m numbers, the sum
-        of squared differences divided by m is the sum of
-        squares of the centred numbers, so that this error
-        compares with that of single documents.
+        For each pair of documents, the difference of the two labels is
+        predicted by the model trained without both. The error is the
+        sum of the squared errors of all pairs, divided by m. For any m
+        numbers, the sum of squared differences divided by m is the sum
+        of squares of the centred numbers, so that this error compares
+        with that of single documents.
         """
         from rankstudio.engine.methods import _pair_holdout_kernel as _pair_kernel  # noqa: PLC0415 - numba, where it is needed
 
         m = self.kernel.n_documents
-        # 1 over the number of training documents
-        # or 0, and 0 or 1/m: by the loss, one of
-        # them enters the equations of a pair.
+        # 1 over the number of training documents or 0, and 0 or 1/m: by
+        # the loss, one of them enters the equations of a pair.
         constants = self._constants
-        # The kernel can add a scale, here 0, times the outer
-        # product of a vector to the hat matrix.
+        # The kernel can add a scale, here 0, times the outer product of
+        # a vector to the hat matrix.
         no_update = np.zeros(m)
 
         def losses(
@@ -298,11 +295,10 @@ class HeldOutPredictor:
         ) -> None:
             """Write the sums of squared errors of each document's pairs to ``out``.
 
-            ``hat`` has the rows of the hat matrix from ``first``
-            on. Uses ``no_update`` and ``constants`` of the
-            enclosing method. ``leverages`` (m,) is its diagonal,
-            and ``residuals`` (m,) are those of the model of all
-            documents.
+            ``hat`` has the rows of the hat matrix from ``first`` on.
+            Uses ``no_update`` and ``constants`` of the enclosing
+            method. ``leverages`` (m,) is its diagonal, and
+            ``residuals`` (m,) are those of the model of all documents.
             """
             _pair_kernel.pair_losses(
                 hat, leverages, residuals, no_update, 0.0, *constants, first, out
@@ -316,15 +312,16 @@ class HeldOutPredictor:
         Parameters
         ----------
         kinds : ndarray of shape (m,)
-            Numbers that define the correct order of the documents: relevance,
-            or labels.
+            Numbers that define the correct order of the documents:
+            relevance, or labels.
 
         Returns
         -------
         float
-            Share of the pairs of different kinds that are in the correct order
-            by the model trained without both documents, where ties count one
-            half; NaN without such a pair. It equals
+            Share of the pairs of different kinds that are in the
+            correct order by the model trained without both documents,
+            where ties count one half; NaN without such a pair. It
+            equals
             :func:`rankstudio.engine.statistics.auc.pair_auc` of
             :meth:`all_pairs`, except that scores that differ only by rounding, up to m
             eps of their size, are ties here.
@@ -334,8 +331,8 @@ class HeldOutPredictor:
         rounding = self.kernel.n_documents * float(np.finfo(np.float64).eps)
         target_labels = np.ascontiguousarray(self._target_labels)
         constants = self._constants
-        # The number of pairs of different kinds: of
-        # all pairs, without those of equal kinds.
+        # The number of pairs of different kinds: of all pairs, without
+        # those of equal kinds.
         _, kind_counts = np.unique(kinds, return_counts=True)
         counts = kind_counts.astype(np.float64)
         n_pairs = float(counts.sum() ** 2 - (counts**2).sum()) / 2.0
@@ -345,12 +342,12 @@ class HeldOutPredictor:
         ) -> None:
             """Write to ``out`` how many pairs of each document from ``first`` on are in the correct order.
 
-            ``hat`` (rows, m) has these documents' rows of the
-            hat matrix, and ``leverages`` (m,) is its diagonal.
-            ``residuals`` (m,) are those of the model of all
-            documents. Uses variables of the enclosing method:
-            labels, kinds, the rounding of scores, and the two
-            constants of the equations of a pair.
+            ``hat`` (rows, m) has these documents' rows of the hat
+            matrix, and ``leverages`` (m,) is its diagonal.
+            ``residuals`` (m,) are those of the model of all documents.
+            Uses variables of the enclosing method: labels, kinds, the
+            rounding of scores, and the two constants of the equations
+            of a pair.
             """
             _pair_kernel.pair_orders(
                 hat,
@@ -372,15 +369,14 @@ class HeldOutPredictor:
     ) -> Generator[WorkProgress, None, Floats]:
         """Call ``count`` for the pairs of each document with all later ones, and return its results (m,).
 
-        ``count`` gets some rows of the hat matrix H at a
-        time (rows, m), the diagonal of H (m,), the
-        residuals of all documents (m,), the number i of the
-        first row, and the array (m,), to which it writes a
-        number for each of its documents.
+        ``count`` gets some rows of the hat matrix H at a time (rows,
+        m), the diagonal of H (m,), the residuals of all documents (m,),
+        the number i of the first row, and the array (m,), to which it
+        writes a number for each of its documents.
         """
         m = self.kernel.n_documents
-        # Without a pair, m - 2 documents are left for
-        # training. The strength is λ for this number.
+        # Without a pair, m - 2 documents are left for training. The
+        # strength is λ for this number.
         self._check_training_size(m - 2)
         strength = self._strength(m - 2)
         # H in factors, H = shrunk V', because all of H may not fit into memory.
@@ -397,12 +393,11 @@ class HeldOutPredictor:
         def work(block: tuple[int, int]) -> None:
             """Count the pairs of the documents first … last - 1; ``block`` is (first, last).
 
-            Uses ``count`` and arrays of the enclosing method,
-            and writes to ``counts`` (m,) of this method.
-            ``shrunk`` times the transposed eigenvectors of the
-            kernel are the rows of the hat matrix, which maps
-            labels to predictions; ``leverages`` is its
-            diagonal.
+            Uses ``count`` and arrays of the enclosing method, and
+            writes to ``counts`` (m,) of this method. ``shrunk`` times
+            the transposed eigenvectors of the kernel are the rows of
+            the hat matrix, which maps labels to predictions;
+            ``leverages`` is its diagonal.
             """
             first, last = block
             count(
@@ -413,10 +408,10 @@ class HeldOutPredictor:
                 counts,
             )
 
-        # Threads share the blocks if the pairs, at 6 ns each,
-        # take long enough. STEADY gives BLAS one thread, so that
-        # sums have the same last bits everywhere. Progress is
-        # yielded before each round of blocks, one per thread.
+        # Threads share the blocks if the pairs, at 6 ns each, take long
+        # enough. STEADY gives BLAS one thread, so that sums have the
+        # same last bits everywhere. Progress is yielded before each
+        # round of blocks, one per thread.
         with STEADY, pool(worthwhile(6.0 * m * (m - 1) / 2)) as (executor, workers):
             for begin in range(0, len(blocks), workers):
                 yield WorkProgress(tr("leaving pairs out"), begin / len(blocks))
@@ -427,9 +422,8 @@ class HeldOutPredictor:
     def _constants(self) -> tuple[float, float]:
         """The two constants of the system of a left-out pair.
 
-        For a loss of differences, 1 over the
-        number of training documents, and 0;
-        for a model with a bias, 0 and 1 / m.
+        For a loss of differences, 1 over the number of training
+        documents, and 0; for a model with a bias, 0 and 1 / m.
         """
         m = self.kernel.n_documents
         return (1.0 / (m - 2), 0.0) if self.loss == "differences" else (0.0, 1.0 / m)
@@ -468,9 +462,9 @@ class HeldOutPredictor:
             )
         from rankstudio.engine.methods import _pair_holdout_kernel as _pair_kernel  # noqa: PLC0415 - numba, where it is needed
 
-        # Each output has its own residuals; all share the hat
-        # matrix H (m, m), which maps labels to predictions.
-        # The two constants enter the equations of a pair.
+        # Each output has its own residuals; all share the hat matrix H
+        # (m, m), which maps labels to predictions. The two constants
+        # enter the equations of a pair.
         hat, target_labels, residuals, inverse_count, border = self._pair_arguments(
             m**2
         )
@@ -503,17 +497,17 @@ class HeldOutPredictor:
         from rankstudio.engine.methods import _pair_holdout_kernel as _pair_kernel  # noqa: PLC0415 - numba, where it is needed
 
         m = self.kernel.n_documents
-        # The hat matrix, which maps labels to predictions;
-        # labels and residuals by output; and two constants
-        # of the equations of a pair. H and the result have
-        # m² numbers each, the latter for every output.
+        # The hat matrix, which maps labels to predictions; labels and
+        # residuals by output; and two constants of the equations of a
+        # pair. H and the result have m² numbers each, the latter for
+        # every output.
         hat, target_labels, residuals, inverse_count, border = self._pair_arguments(
             m**2 * (1 + self._outputs.shape[0])
         )
         out = np.full((target_labels.shape[0], m, m), np.nan)
-        # Threads share ranges of rows with about as many pairs each. The rows
-        # from i on have about (m - i)²/2 pairs, so the limits follow by a
-        # square root. A pair takes about 6 ns.
+        # Threads share ranges of rows with about as many pairs each.
+        # The rows from i on have about (m - i)²/2 pairs, so the limits
+        # follow by a square root. A pair takes about 6 ns.
         with pool(worthwhile(6.0 * m * (m - 1) / 2)) as (executor, workers):
             shares = np.sqrt(1.0 - np.arange(workers + 1) / workers)
             cuts = np.round(m * (1.0 - shares)).astype(int).tolist()
@@ -547,12 +541,11 @@ class HeldOutPredictor:
     ) -> tuple[Floats, Floats, Floats, float, float]:
         """Return the arguments with which the kernels leave out pairs, for v outputs and m documents.
 
-        The arguments are the hat matrix H (m, m), the
-        labels (v, m), the residuals of the model of all
-        documents (v, m), and the two constants of the
-        system of each pair. ``numbers`` is how many numbers
-        the caller and H need together: an OutOfMemoryError
-        is raised if they do not fit into memory.
+        The arguments are the hat matrix H (m, m), the labels (v, m),
+        the residuals of the model of all documents (v, m), and the two
+        constants of the system of each pair. ``numbers`` is how many
+        numbers the caller and H need together: an OutOfMemoryError is
+        raised if they do not fit into memory.
         """
         m = self.kernel.n_documents
         free = memory.available()
@@ -561,14 +554,14 @@ class HeldOutPredictor:
                 f"Leaving out pairs of {m:,} documents needs {memory.size(8.0 * numbers)} of memory, and "
                 f"{memory.size(free)} are free. Leave out sets of documents instead."
             )
-        # Without a pair, m - 2 documents are left for
-        # training. The strength is λ for this number.
+        # Without a pair, m - 2 documents are left for training. The
+        # strength is λ for this number.
         self._check_training_size(m - 2)
         strength = self._strength(m - 2)
         residuals = self.kernel.residuals(self._centred, strength)
-        # The labels that predictions refer to, centred for a loss
-        # of differences. The kernels take one row per output,
-        # also for labels without outputs.
+        # The labels that predictions refer to, centred for a loss of
+        # differences. The kernels take one row per output, also for
+        # labels without outputs.
         return (
             self.kernel.hat(strength),
             np.ascontiguousarray(self._target_labels.T.reshape(-1, m)),
@@ -584,10 +577,9 @@ class HeldOutPredictor:
     def _strength(self, n_training: int) -> float:
         """Return the λ for a model of ``n_training`` documents, as the formulas of left-out documents need it.
 
-        The formulas divide the loss by this number. For a
-        loss of differences with the weighting "none", which
-        is not to be divided, λ is divided by the number
-        instead.
+        The formulas divide the loss by this number. For a loss of
+        differences with the weighting "none", which is not to be
+        divided, λ is divided by the number instead.
         """
         is_unweighted = self.loss == "differences" and self.weighting == "none"
         return (
@@ -601,8 +593,8 @@ class HeldOutPredictor:
     def _rows(self, held_out: ArrayLike) -> Ints:
         """Return the rows of a set of held-out documents as an array (u,).
 
-        Raises a DatasetError for an invalid set, such as
-        one that leaves no training documents.
+        Raises a DatasetError for an invalid set, such as one that
+        leaves no training documents.
         """
         rows = np.asarray(held_out, dtype=np.int64).ravel()
         m = self.kernel.n_documents
@@ -641,14 +633,14 @@ class HoldOutRanker(LinearRanker):
         Returns
         -------
         ndarray of shape (p, 2), or (m, m)
-            Scores w'(x - x̄) with the mean x̄ of all documents. For all pairs,
-            entry (i, j) is the score of document i by the model without i and
-            j, NaN on the diagonal.
+            Scores w'(x - x̄) with the mean x̄ of all documents. For all
+            pairs, entry (i, j) is the score of document i by the model
+            without i and j, NaN on the diagonal.
 
         Notes
         -----
-        O(m²r) once for rank r of the centred X, then constant time per pair
-        (Pahikkala et al. 2009, section 3.4).
+        O(m²r) once for rank r of the centred X, then constant time per
+        pair (Pahikkala et al. 2009, section 3.4).
         :func:`rankstudio.engine.statistics.auc.pair_auc` measures all pairs.
         """
         left_out = self._held_out(X, y)
@@ -685,8 +677,8 @@ class HoldOutRanker(LinearRanker):
     def _held_out(self, X: ArrayLike, y: ArrayLike) -> HeldOutPredictor:
         """Check documents X (m, n) with labels y (m,), and return the predictor that leaves some of them out.
 
-        All documents are one ranking, without queries.
-        The predictor has the loss and λ of this ranker.
+        All documents are one ranking, without queries. The predictor
+        has the loss and λ of this ranker.
         """
         # One query for all documents, so that they keep their order.
         data = self._group(X, y, np.zeros(np.shape(y)[:1], dtype=np.int64)).dense()
@@ -709,12 +701,11 @@ class HoldOutRanker(LinearRanker):
     ) -> Generator[WorkProgress, None, float]:
         """Return the criterion of one ranking with labels y (m,), with progress events.
 
-        No query can be left out of one ranking. So this is
-        the leave-pair-out error, or for a loss of single
-        documents the leave-one-out error. The error is NaN
-        where it is not available: for some losses, and for
-        too few or too many documents. ``kernel`` is the
-        decomposed kernel of the documents, and
+        No query can be left out of one ranking. So this is the
+        leave-pair-out error, or for a loss of single documents the
+        leave-one-out error. The error is NaN where it is not available:
+        for some losses, and for too few or too many documents.
+        ``kernel`` is the decomposed kernel of the documents, and
         ``regularization`` is λ.
         """
         if self.why_no_error(len(y)):
@@ -736,16 +727,15 @@ class HoldOutRanker(LinearRanker):
     def why_no_error(self, n_documents: int) -> str:
         """Return the reason why one ranking of n documents has no criterion by left-out documents.
 
-        The criterion is the leave-pair-out or leave-one-out error. The reason
-        is "" if the ranking has such an error.
+        The criterion is the leave-pair-out or leave-one-out error. The
+        reason is "" if the ranking has such an error.
         """
         # Some losses have no such error; the message says why.
         try:
             loss, _ = self.held_out_loss()
         except ParameterError as error:
             return str(error)
-        # One document has to be left for
-        # training, without one or two others.
+        # One document has to be left for training, without one or two others.
         least = 2 if loss == "documents" else 3
         if n_documents < least:
             return tr("One ranking needs {least} documents, found {n}.").format(

@@ -19,8 +19,8 @@ from rankstudio.engine.support.work import Waiting, finish
 def with_columns(data: QueryData, columns: Sequence[int]) -> QueryData:
     """Return the data with some of their features, in the order of the data.
 
-    ``columns`` are those of the features. If these are
-    all features, the data themselves are returned.
+    ``columns`` are those of the features. If these are all features,
+    the data themselves are returned.
     """
     ascending = sorted(columns)
     return (
@@ -38,16 +38,15 @@ def left_out_scores(
     data : QueryData
         Documents of Q queries.
     models : ndarray of shape (Q, n)
-        Weights; row q are those of the model
-        for query q, trained without it.
+        Weights; row q are those of the model for query q, trained without it.
     columns : sequence of int, optional
         Columns of the models' features, in their order; all by default.
 
     Returns
     -------
     ndarray of shape (m,)
-        Scores. Each is summed from the first feature to the last, so that equal
-        documents have equal scores.
+        Scores. Each is summed from the first feature to the last, so
+        that equal documents have equal scores.
     """
     sizes = np.diff(data.ptr)
     scores = np.zeros(len(data.X))
@@ -60,10 +59,9 @@ def left_out_scores(
 def centred_scores(data: QueryData, models: Floats) -> Floats:
     """Score centred documents, each by the linear model of its query.
 
-    The features of each document are those minus the
-    mean of its query. Row q of ``models`` (Q, n) are
-    the weights for query q. Returns the scores (m,).
-    ``data`` has the documents.
+    The features of each document are those minus the mean of its query.
+    Row q of ``models`` (Q, n) are the weights for query q. Returns the
+    scores (m,). ``data`` has the documents.
     """
     X = data.centred[0]  # the centred features; the other item are the labels
     scores = np.empty(len(data.y))
@@ -92,17 +90,17 @@ class LeftOutScorer(Protocol):
     def scores(self, data: QueryData) -> Floats:
         """Score the documents of some queries (m,), each by the model trained without its query.
 
-        Equal documents of a query have equal scores.
-        ``data`` has the documents.
+        Equal documents of a query have equal scores. ``data`` has the
+        documents.
         """
 
 
 def left_out_of_shards(data: TrainingData, scorer: LeftOutScorer) -> Floats:
     """Score each document by the model without its query, shape (m,), in one pass over the shards.
 
-    ``scorer`` has the models, and scores the documents
-    of one shard. ``data`` are the training documents. A
-    shard is a part of the data with whole queries.
+    ``scorer`` has the models, and scores the documents of one shard.
+    ``data`` are the training documents. A shard is a part of the data
+    with whole queries.
     """
     (scores,) = finish(summed(data, "leaving queries out", _shard_scores, scorer))
     return np.asarray(scores)
@@ -116,12 +114,11 @@ def measured_left_out(
 ) -> Waiting[Floats]:
     """Measure the ranking of each query by the model trained without it, shape (M, Q).
 
-    M is the number of ``measures``, by name, and Q that
-    of queries. ``scorer`` has the models, and
-    ``convention`` is the key of the rules of the
-    measures. Takes one pass over the shards, the parts
-    of the data. The generator yields progress events,
-    and then returns the result.
+    M is the number of ``measures``, by name, and Q that of queries.
+    ``scorer`` has the models, and ``convention`` is the key of the
+    rules of the measures. Takes one pass over the shards, the parts of
+    the data. The generator yields progress events, and then returns the
+    result.
     """
     (table,) = yield from summed(
         data, "leaving queries out", _shard_measures, scorer, convention, measures
@@ -139,11 +136,10 @@ def _shard_measures(
 ) -> tuple[Joined]:
     """Return the measures of the queries of a shard, each ranked by the model trained without it.
 
-    The result is an array (M, Q) of M measures and Q
-    queries, to be joined along the queries with those
-    of other shards, parts of the data. ``convention``
-    is the key of the rules of the measures. ``scorer``
-    has the models, and scores each query by its own.
+    The result is an array (M, Q) of M measures and Q queries, to be
+    joined along the queries with those of other shards, parts of the
+    data. ``convention`` is the key of the rules of the measures.
+    ``scorer`` has the models, and scores each query by its own.
     """
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
@@ -156,12 +152,10 @@ def _shard_measures(
 def first_twins(data: QueryData) -> Ints:
     """Return for each document the first document of its query with the same features, shape (m,).
 
-    A document without an equal document before it is
-    its own first one. Takes O(mn log m). ``data`` has
-    the documents.
+    A document without an equal document before it is its own first one.
+    Takes O(mn log m). ``data`` has the documents.
     """
-    # The number of each document's query
-    # is the first column to compare.
+    # The number of each document's query is the first column to compare.
     query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
     # + 0.0 turns -0 into 0, so that equal numbers are sorted as equal.
     rows = np.column_stack((query, np.asarray(data.X) + 0.0))

@@ -26,8 +26,8 @@ class DataShape:
     T : int
         Number of threads that work on shards.
     on_disk : bool
-        Whether the documents are read from disk on demand, so that documents in
-        use take additional memory.
+        Whether the documents are read from disk on demand, so that
+        documents in use take additional memory.
     free : float
         Memory limit in bytes, for methods that adapt to it.
 
@@ -65,9 +65,8 @@ class DataShape:
 class Reading(Enum):
     """How a method processes its documents.
 
-    With a single shard, all methods process all
-    documents at once. A shard is a part of the data
-    with whole queries.
+    With a single shard, all methods process all documents at once. A
+    shard is a part of the data with whole queries.
     """
 
     WHOLE = "all at once"
@@ -84,8 +83,8 @@ class MemoryNeed:
     least : float
         Minimum memory in bytes.
     states : float
-        Bytes of the states of shards for one setting, in memory as far as the
-        limit allows, otherwise in files.
+        Bytes of the states of shards for one setting, in memory as far
+        as the limit allows, otherwise in files.
     lasting : float
         Bytes of the results of shards that all settings share, stored in the same way.
     reading : Reading
@@ -93,14 +92,14 @@ class MemoryNeed:
     algorithm : str
         Name of the algorithm, if the method has several; otherwise "".
     usual : float
-        Bytes that the method uses if available, at least ``least``; 0 if it
-        uses ``least``.
+        Bytes that the method uses if available, at least ``least``; 0
+        if it uses ``least``.
     kept : float
-        Part of ``least`` in bytes that grows with the number of documents
-        despite shards, at most the limit.
+        Part of ``least`` in bytes that grows with the number of
+        documents despite shards, at most the limit.
     fits : str
-        Value of a parameter with which the method would fit into memory, such
-        as "n_basis=500"; "" for none.
+        Value of a parameter with which the method would fit into
+        memory, such as "n_basis=500"; "" for none.
 
     Examples
     --------
@@ -126,8 +125,8 @@ class MemoryNeed:
     def times(self, count: int) -> MemoryNeed:
         """Return the requirements of ``count`` parallel workers, each of which needs as much as this.
 
-        All fields in bytes are multiplied; the others,
-        such as the name of the algorithm, are the same.
+        All fields in bytes are multiplied; the others, such as the name
+        of the algorithm, are the same.
         """
         return replace(
             self,
@@ -141,11 +140,10 @@ class MemoryNeed:
     def room(self, budget: float) -> float:
         """Return the size in bytes of the space in memory for states, within a limit of ``budget`` bytes.
 
-        States and lasting results have separate spaces of
-        this size, and lasting results use at most three
-        quarters of theirs. States are those of shards, the
-        parts of the data, for one setting; lasting results
-        are shared by all settings.
+        States and lasting results have separate spaces of this size,
+        and lasting results use at most three quarters of theirs. States
+        are those of shards, the parts of the data, for one setting;
+        lasting results are shared by all settings.
         """
         # A kind of results that the method does not have needs no space.
         n_spaces = bool(self.states) + 0.75 * bool(self.lasting)
@@ -155,10 +153,10 @@ class MemoryNeed:
     def resident(self, room: float) -> float:
         """Return the maximum number of bytes in memory, with ``room`` bytes of space for states.
 
-        Lasting results have as much space, and use at most
-        three quarters of it. States are those of shards,
-        the parts of the data, for one setting; lasting
-        results are shared by all settings.
+        Lasting results have as much space, and use at most three
+        quarters of it. States are those of shards, the parts of the
+        data, for one setting; lasting results are shared by all
+        settings.
         """
         return (
             max(self.least, self.usual)
@@ -169,10 +167,9 @@ class MemoryNeed:
     def in_files(self, room: float) -> float:
         """Return the bytes of states and lasting results that are in files, beyond ``room`` bytes in memory for each.
 
-        Lasting results use at most three quarters of this
-        room. States are those of shards, the parts of the
-        data, for one setting; lasting results are shared by
-        all settings.
+        Lasting results use at most three quarters of this room. States
+        are those of shards, the parts of the data, for one setting;
+        lasting results are shared by all settings.
         """
         return max(0.0, self.lasting - 0.75 * room) + max(0.0, self.states - room)
 
@@ -210,8 +207,8 @@ def shard_need(
 ) -> MemoryNeed:
     """Return the requirements of processing shard by shard: T shards and their matrices at a time.
 
-    A shard is a part of the data with whole
-    queries; T threads each work on one.
+    A shard is a part of the data with whole queries; T threads each
+    work on one.
 
     Parameters
     ----------
@@ -220,8 +217,8 @@ def shard_need(
     copies : float
         Number of matrices with the shape of a shard.
     states, lasting : float
-        Bytes of the states of shards for one setting, and of the results of
-        shards that all settings share; both may be in files.
+        Bytes of the states of shards for one setting, and of the
+        results of shards that all settings share; both may be in files.
     per_document : float
         Bytes per document that are kept for all shards.
 
@@ -246,8 +243,8 @@ def shard_need(
 def sums_need(shape: DataShape, per_document: float = 0.0) -> MemoryNeed:
     """Return the requirements of a method that only needs sums over shards.
 
-    A single shard is processed as a whole. A shard is a
-    part of the data with whole queries.
+    A single shard is processed as a whole. A shard is a part of the
+    data with whole queries.
 
     Parameters
     ----------

@@ -32,14 +32,14 @@ def own_importance(
     ----------
     value : array-like or callable
         One number from 0 up for each feature, shape (n,). If
-        ``with_negatives``, the shape may also be (2n,), with the importance of
-        the features' negatives last. A function of features, labels and queries
-        returns such numbers.
+        ``with_negatives``, the shape may also be (2n,), with the
+        importance of the features' negatives last. A function of
+        features, labels and queries returns such numbers.
     data : TrainingData
         The documents.
     with_negatives : bool, default True
-        Whether the result includes the features' negatives. By default, a
-        negative has the importance of its feature.
+        Whether the result includes the features' negatives. By default,
+        a negative has the importance of its feature.
 
     Returns
     -------
@@ -81,15 +81,15 @@ def own_importance(
 def own_similarity(value: OwnValues, data: TrainingData) -> Floats:
     """Return the similarities that a user gives to the pairs of n features, shape (n, n).
 
-    ``value`` is an array, or a function of features,
-    labels and queries that returns one. The returned
-    matrix is exactly symmetric.
+    ``value`` is an array, or a function of features, labels and queries
+    that returns one. The returned matrix is exactly symmetric.
 
     Raises
     ------
     ParameterError
-        For another shape, a number that is not finite or too large, a negative
-        number on the diagonal, or a matrix that is not symmetric.
+        For another shape, a number that is not finite or too large, a
+        negative number on the diagonal, or a matrix that is not
+        symmetric.
 
     Examples
     --------
@@ -133,12 +133,11 @@ def own_similarity(value: OwnValues, data: TrainingData) -> Floats:
 def _as_numbers(name: str, value: OwnValues, data: TrainingData) -> Floats:
     """Return the numbers of an array, or those that a function returns for the documents.
 
-    ``value`` is the array or the function. ``name`` is
-    that of the parameter, for errors. The function gets
-    the features (m, n), the labels (m,) and the number
-    of each document's query (m,), from 0. Raises a
-    ParameterError for anything but numbers. ``data``
-    are the training documents.
+    ``value`` is the array or the function. ``name`` is that of the
+    parameter, for errors. The function gets the features (m, n), the
+    labels (m,) and the number of each document's query (m,), from 0.
+    Raises a ParameterError for anything but numbers. ``data`` are the
+    training documents.
     """
     if callable(value):
         query_data = data.whole(name)
@@ -162,11 +161,11 @@ def read_own_values(
     Parameters
     ----------
     parameter : Parameter
-        The parameter, by which the form of the file differs.
-        For an importance, it is a table with the columns
-        ``feature``, the id, and ``importance``. For a
-        similarity, it has a first row of ids, and then a row
-        for each feature that begins with the feature's id.
+        The parameter, by which the form of the file differs. For an
+        importance, it is a table with the columns ``feature``, the id,
+        and ``importance``. For a similarity, it has a first row of ids,
+        and then a row for each feature that begins with the feature's
+        id.
     path : str
         Path of the file.
     columns : Mapping of int to int
@@ -175,8 +174,8 @@ def read_own_values(
     Returns
     -------
     tuple
-        For an importance, a number per feature. For a similarity, a tuple of
-        numbers per feature, a row of the matrix.
+        For an importance, a number per feature. For a similarity, a
+        tuple of numbers per feature, a row of the matrix.
 
     Raises
     ------
@@ -195,10 +194,9 @@ def read_own_values(
             name=parameter.name
         )
     header, rows = _table_rows(path, expected)
-    # Feature id of each number of a row, in a
-    # matrix from the header after its first cell. A
-    # row of importance has one number, which needs
-    # no id: the 0 only gives the list its length.
+    # Feature id of each number of a row, in a matrix from the header
+    # after its first cell. A row of importance has one number, which
+    # needs no id: the 0 only gives the list its length.
     number_ids = (
         [_feature_id(path, 1, item, expected) for item in header[1:]]
         if is_matrix
@@ -218,8 +216,8 @@ def read_own_values(
         feature_rows[feature] = _numbers_after(
             path, number, row, len(number_ids), expected
         )
-    # The file may have features that the data do not have, but not the reverse.
-    # A feature of a matrix needs both a row and a column.
+    # The file may have features that the data do not have, but not the
+    # reverse. A feature of a matrix needs both a row and a column.
     known_ids = (
         feature_rows.keys() & set(number_ids) if is_matrix else feature_rows.keys()
     )
@@ -248,9 +246,9 @@ def read_own_values(
 def _table_rows(path: str, expected: str) -> tuple[list[str], list[list[str]]]:
     """Return the first row of a CSV file, and the other rows; empty lines are skipped.
 
-    ``expected`` describes the form of the file, for
-    errors. Raises a FileAccessError if the file cannot
-    be read, or a DatasetError if the file is too large.
+    ``expected`` describes the form of the file, for errors. Raises a
+    FileAccessError if the file cannot be read, or a DatasetError if the
+    file is too large.
     """
     text = read_feature_file(Path(path), expected)
     lines = [row for row in csv.reader(text.splitlines()) if row]
@@ -262,9 +260,9 @@ def _numbers_after(
 ) -> list[float]:
     """Return the ``size`` numbers of a row after the id of its feature.
 
-    ``row`` has the cells of the row as texts, and ``line``
-    is its number in the file. Raises a DatasetError that
-    names the line and the ``expected`` form of the file.
+    ``row`` has the cells of the row as texts, and ``line`` is its
+    number in the file. Raises a DatasetError that names the line and
+    the ``expected`` form of the file.
     """
     if len(row) != size + 1:
         raise DatasetError(

@@ -70,10 +70,10 @@ class PreferenceLearner(LinearRanker):
 def labels_or_zeros(X: Any, y: Any, preferences: Preferences | None) -> Any:
     """Return the labels y, or zeros (m,) if preferences between documents replace labels.
 
-    The zeros satisfy checks that need labels; they are
-    not used. Raises a ParameterError for both labels
-    and preferences, or for ``preferences`` of another
-    type, and a DatasetError for an X without rows.
+    The zeros satisfy checks that need labels; they are not used. Raises
+    a ParameterError for both labels and preferences, or for
+    ``preferences`` of another type, and a DatasetError for an X without
+    rows.
     """
     if preferences is None:
         return y
@@ -94,10 +94,10 @@ def labels_or_zeros(X: Any, y: Any, preferences: Preferences | None) -> Any:
 def preferring(data: Any, preferences: Preferences | None) -> Any:
     """Return grouped data with preferences added; without preferences, return the data themselves.
 
-    Grouped data have the documents of each query together. Preferences are
-    pairs of rows in the original order, and are translated to the new one:
-    ``data.order`` (m,) are the original rows of the documents, or None for the
-    same order.
+    Grouped data have the documents of each query together. Preferences
+    are pairs of rows in the original order, and are translated to the
+    new one: ``data.order`` (m,) are the original rows of the documents,
+    or None for the same order.
 
     Raises
     ------
@@ -106,8 +106,8 @@ def preferring(data: Any, preferences: Preferences | None) -> Any:
     """
     if preferences is None:
         return data
-    # The query of each grouped row, then of each original
-    # row. A copy, because the array is read and written.
+    # The query of each grouped row, then of each original row. A copy,
+    # because the array is read and written.
     query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
     if data.order is not None:
         query[data.order] = query.copy()
@@ -129,8 +129,8 @@ class PairwiseLeastSquares(PreferenceLearner):
     def pair_cost(self) -> PairCost:
         """Return the loss of a pair of documents, from the parameters of the estimator.
 
-        Raises a ParameterError if a parameter is out of range or does not fit
-        the others.
+        Raises a ParameterError if a parameter is out of range or does
+        not fit the others.
         """
         cost = self.checked("cost")
         weighting = self.checked("weighting")
@@ -158,11 +158,10 @@ def held_out_weighting(cost: PairCost) -> str:
 def pair_rows(data: Any, cost: PairCost) -> Any:
     """Return rows whose sum of squared errors is the loss of the pairs, in place of the documents.
 
-    Algorithms for least squares then minimise this loss,
-    of which ``cost`` has the parameters. With labels and
-    the default loss, the rows are the documents, and the
-    data themselves are returned. ``data`` are QueryData,
-    or their counterpart with sparse features.
+    Algorithms for least squares then minimise this loss, of which
+    ``cost`` has the parameters. With labels and the default loss, the
+    rows are the documents, and the data themselves are returned.
+    ``data`` are QueryData, or their counterpart with sparse features.
 
     Raises
     ------

@@ -30,9 +30,9 @@ def rows_and_targets(
 ) -> tuple[QueryData, Callable[[Floats], Floats]]:
     """Return the rows whose squared errors are a loss, and the function that makes their targets.
 
-    The function converts labels (m, v) to targets (m,
-    v). The rows do not depend on the labels. ``cost``
-    is the loss of a pair. ``data`` has the documents.
+    The function converts labels (m, v) to targets (m, v). The rows do
+    not depend on the labels. ``cost`` is the loss of a pair. ``data``
+    has the documents.
     """
     return PairRows.of(data, cost), targets_of(data.ptr, cost)
 
@@ -40,9 +40,9 @@ def rows_and_targets(
 def targets_of(ptr: Ints, cost: PairCost) -> Callable[[Floats], Floats]:
     """Return the function from labels (m, v) to the targets (m, v) of the rows of a loss.
 
-    The squared errors of these targets are the loss of pairs.
-    Labels are centred within queries, whose starts are ``ptr``,
-    and scaled as the rows are. ``cost`` is the loss of a pair.
+    The squared errors of these targets are the loss of pairs. Labels
+    are centred within queries, whose starts are ``ptr``, and scaled as
+    the rows are. ``cost`` is the loss of a pair.
     """
     if cost.default:
         return lambda labels: centre(labels, ptr)
@@ -67,10 +67,9 @@ def exchanged_rows(
 ) -> Callable[[Ints], QueryData]:
     """Return a function that permutes the documents in preferences, faster than computing all anew.
 
-    The function gets an order (m,). The result of the
-    function are the data in which each document takes
-    the preferences of another one. With the data it
-    caches the rows whose squared errors are the loss,
+    The function gets an order (m,). The result of the function are the
+    data in which each document takes the preferences of another one.
+    With the data it caches the rows whose squared errors are the loss,
     which training would compute otherwise.
 
     Parameters
@@ -81,8 +80,8 @@ def exchanged_rows(
         Documents with preferences.
     permute : callable
         Function that permutes the documents in the preferences without
-        computing rows; it is returned if the computation of rows would take too
-        much memory.
+        computing rows; it is returned if the computation of rows would
+        take too much memory.
     """
     blocks = _blocks_if_they_fit(cost, data)
     if blocks is None:
@@ -92,18 +91,17 @@ def exchanged_rows(
     def exchanged(order: Ints) -> QueryData:
         """Return the data in which the documents take each other's preferences, by an order (m,).
 
-        Also caches the rows of the loss with them. Uses
-        variables of the enclosing function: ``permute``
-        makes the data without rows, ``cost`` is the loss,
-        and ``blocks`` are the preferences of ``data``, from
-        which rows follow.
+        Also caches the rows of the loss with them. Uses variables of
+        the enclosing function: ``permute`` makes the data without rows,
+        ``cost`` is the loss, and ``blocks`` are the preferences of
+        ``data``, from which rows follow.
         """
         permuted = permute(order)
         inverse = np.empty_like(order)
         inverse[order] = np.arange(order.size)
-        # To permute the preferences of documents is to
-        # permute the documents by the inverse order: the
-        # blocks of the original preferences serve all orders.
+        # To permute the preferences of documents is to permute the
+        # documents by the inverse order: the blocks of the original
+        # preferences serve all orders.
         PairRows.keep(permuted, cost, rows_of(data.X[inverse], blocks))
         return permuted
 
@@ -115,10 +113,9 @@ def _blocks_if_they_fit(
 ) -> tuple[PreferenceBlock, ...] | None:
     """Return the preferences as blocks, from which rows of the documents are computed.
 
-    A block has a square matrix of the documents of one
-    query, which depends on the ``cost`` of a pair. None
-    if the blocks take too much memory. ``data`` has the
-    documents.
+    A block has a square matrix of the documents of one query, which
+    depends on the ``cost`` of a pair. None if the blocks take too much
+    memory. ``data`` has the documents.
     """
     # A query of s documents has a matrix of s² numbers, and s numbers besides.
     sizes = np.diff(data.ptr).astype(np.float64)

@@ -61,8 +61,8 @@ def added_by(loaded: LoadedPlugin) -> dict[str, list[Any]]:
     dict of str to list
         Entries of each kind, also of kinds without entries.
     """
-    # Catalogs of all plug-ins and of RankStudio, from which this plug-in's
-    # entries are taken.
+    # Catalogs of all plug-ins and of RankStudio, from which this
+    # plug-in's entries are taken.
     catalogs: dict[str, Iterable[Any]] = {
         "methods": methods(),
         "measures": MEASURES.entries(),
@@ -71,9 +71,9 @@ def added_by(loaded: LoadedPlugin) -> dict[str, list[Any]]:
     }
     # Pages and panels, each with the plug-in that added it.
     parts = window_parts()
-    # Kinds with a catalog first, then pages and panels, then the values that
-    # the plug-in only lists. The kinds are different, so the order of merging
-    # does not matter.
+    # Kinds with a catalog first, then pages and panels, then the values
+    # that the plug-in only lists. The kinds are different, so the order
+    # of merging does not matter.
     return {
         **{
             kind: _catalog_entries(loaded, kind, entries)
@@ -113,9 +113,8 @@ _CLASSES = {
 def _declared_entries(loaded: LoadedPlugin, kind: str, entry_class: type) -> list[Any]:
     """Return the entries of one kind that a plug-in declares, without objects of another class.
 
-    ``loaded`` is the plug-in, ``kind`` is a name such
-    as "pair_sources", and ``entry_class`` the class of
-    its entries.
+    ``loaded`` is the plug-in, ``kind`` is a name such as
+    "pair_sources", and ``entry_class`` the class of its entries.
     """
     return [
         value for value in values_of(loaded, kind) if isinstance(value, entry_class)
@@ -127,9 +126,8 @@ def _catalog_entries(
 ) -> list[Any]:
     """Return the entries of a catalog that come from this plug-in.
 
-    ``loaded`` is the plug-in, ``entries`` are those of
-    the catalog, and ``kind`` is a name such as
-    "methods".
+    ``loaded`` is the plug-in, ``entries`` are those of the catalog, and
+    ``kind`` is a name such as "methods".
     """
     keys = {getattr(value, "key", None) for value in values_of(loaded, kind)}
     package = "" if loaded.built_in else loaded.package

@@ -1,9 +1,10 @@
 """Interface of scikit-learn's estimators, without importing scikit-learn before it is used.
 
-Importing scikit-learn takes a second and 150 MB, including pandas and pyarrow,
-which it imports if they are installed. Plans, the window and workers do not
-need it. So the methods implement the interface that scikit-learn expects of an
-estimator, and do not inherit from its classes.
+Importing scikit-learn takes a second and 150 MB, including pandas and
+pyarrow, which it imports if they are installed. Plans, the window and
+workers do not need it. So the methods implement the interface that
+scikit-learn expects of an estimator, and do not inherit from its
+classes.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from typing import Any, Self
 class Estimator:
     """Base class of estimators that scikit-learn's tools accept.
 
-    It has parameters by name, tags, metadata requests, and a representation for
-    notebooks. Subclasses have an ``__init__`` that stores its arguments as
-    attributes of the same names, and ``fit``.
+    It has parameters by name, tags, metadata requests, and a
+    representation for notebooks. Subclasses have an ``__init__`` that
+    stores its arguments as attributes of the same names, and ``fit``.
     """
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -46,10 +47,10 @@ class Estimator:
     def get_metadata_routing(self) -> Any:
         """Return the request of metadata that scikit-learn's routing passes to ``fit``.
 
-        Metadata are keyword arguments of ``fit``, such as ``qid``. The request
-        is a copy of the one that :meth:`set_fit_request` has stored. Without
-        it, the request has None for each argument: scikit-learn then raises an
-        error if it is passed.
+        Metadata are keyword arguments of ``fit``, such as ``qid``. The
+        request is a copy of the one that :meth:`set_fit_request` has
+        stored. Without it, the request has None for each argument:
+        scikit-learn then raises an error if it is passed.
         """
         from sklearn.utils.metadata_routing import MetadataRequest  # noqa: PLC0415 - where it is asked for
 
@@ -67,9 +68,9 @@ class Estimator:
         Parameters
         ----------
         **requests : bool, str or None
-            For each argument of ``fit``, whether it is
-            passed, or the name under which a caller passes
-            it; None to raise an error if it is passed.
+            For each argument of ``fit``, whether it is passed, or the
+            name under which a caller passes it; None to raise an error
+            if it is passed.
 
         Returns
         -------

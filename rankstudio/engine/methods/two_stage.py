@@ -39,8 +39,8 @@ class Narrowed(Step):
     inner : Step
         Model that was trained on these features only.
     columns : tuple of int
-        Columns of these features, ascending; ``selected`` has the columns in
-        the order of selection.
+        Columns of these features, ascending; ``selected`` has the
+        columns in the order of selection.
     """
 
     linear: ClassVar[bool] = False
@@ -67,8 +67,8 @@ class Narrowed(Step):
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
         """Return the model as plain values, which can be written to a file.
 
-        See :meth:`rankstudio.engine.steps.Step.beyond_weights`.
-        ``ids`` are those of all features.
+        See :meth:`rankstudio.engine.steps.Step.beyond_weights`. ``ids``
+        are those of all features.
         """
         return self.inner.beyond_weights([ids[column] for column in self.columns])
 
@@ -81,8 +81,8 @@ class OfSums(Narrowed):
     ----------
     sums : ndarray of shape (t, s)
         Weights of the s columns in each of t sums. ``coef`` divides the
-        importance of a sum among its features in proportion to the sizes of
-        their weights.
+        importance of a sum among its features in proportion to the
+        sizes of their weights.
     """
 
     sums: Floats
@@ -108,9 +108,8 @@ class OfSums(Narrowed):
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
         """Return the model as plain values for a file: the sums, and the model of them.
 
-        ``ids`` are the ids of all features, by
-        column. The features of the inner model are
-        the t sums, so they have the ids 1 to t.
+        ``ids`` are the ids of all features, by column. The features of
+        the inner model are the t sums, so they have the ids 1 to t.
         """
         model = self.inner.beyond_weights(range(1, len(self.sums) + 1))
         columns = [int(ids[column]) for column in self.columns]
@@ -130,9 +129,9 @@ def selections(steps: Sequence[Step], growing: bool) -> tuple[Columns, ...]:
     steps : sequence of Step
         Steps of a selector.
     growing : bool
-        Whether the steps are growing sets. Otherwise the steps are iterations:
-        the sets are then the first 1, 2, … features of the last iteration, the
-        most important feature first.
+        Whether the steps are growing sets. Otherwise the steps are
+        iterations: the sets are then the first 1, 2, … features of the
+        last iteration, the most important feature first.
     """
     if growing:
         return tuple(step.selected for step in steps)
@@ -151,28 +150,28 @@ def comparisons(
     steps : sequence of Step
         Steps of the selector.
     growing : bool
-        Whether each step is a set of features, one larger
-        than the last. Otherwise they are iterations, and the
-        sets are the first 1, 2, … features of the last one.
+        Whether each step is a set of features, one larger than the
+        last. Otherwise they are iterations, and the sets are the first
+        1, 2, … features of the last one.
     score : CandidateScore or None
         Score by which the selector compares features; None if it compares none.
     divisor : float
-        Divisor of the selector's criteria, which makes
-        those of different folds comparable.
+        Divisor of the selector's criteria, which makes those of
+        different folds comparable.
 
     Returns
     -------
     tuple of ndarray of shape (n,) or (0,)
-        Scores, NaN for features that were not candidates; of size 0 if none
-        were compared.
+        Scores, NaN for features that were not candidates; of size 0 if
+        none were compared.
     """
     if score is None:
         return tuple(np.empty(0) for _ in selections(steps, growing))
     if growing:
         return tuple(score.of(step, divisor) for step in steps)
-    # The scores of the last iteration for all sets. For the set of k + 1
-    # features, those of the set of k are no candidates: NaN. An empty order
-    # still has one set, the empty one.
+    # The scores of the last iteration for all sets. For the set of k +
+    # 1 features, those of the set of k are no candidates: NaN. An empty
+    # order still has one set, the empty one.
     order = steps[-1].selected
     scores = score.of(steps[-1], divisor)
     return tuple(without(scores, list(order[:k])) for k in range(max(1, len(order))))
@@ -188,11 +187,11 @@ def two_stage_steps(
     ranker : LinearRanker
         Final ranker.
     data : QueryData or TrainingData
-        Training data with all features. For a ranker that needs all documents
-        at once, only the selected features are in memory.
+        Training data with all features. For a ranker that needs all
+        documents at once, only the selected features are in memory.
     sets : sequence of tuple of int
-        Columns of each set; an empty set gives the model with equal scores for
-        all documents.
+        Columns of each set; an empty set gives the model with equal
+        scores for all documents.
 
     Yields
     ------
@@ -202,19 +201,19 @@ def two_stage_steps(
     Raises
     ------
     OutOfMemoryError
-        If a ranker needs all documents at once, and a set of their features
-        exceeds the memory limit.
+        If a ranker needs all documents at once, and a set of their
+        features exceeds the memory limit.
     """
     data = training_data(data)
-    # Each set may be the beginning of the last one. Some rankers train all
-    # models of such sets at once, and return None otherwise.
+    # Each set may be the beginning of the last one. Some rankers train
+    # all models of such sets at once, and return None otherwise.
     largest_set = sets[-1]
     are_nested = all(columns == largest_set[: len(columns)] for columns in sets)
     if largest_set and are_nested:
         nested_steps = ranker.nested(data, largest_set)
         if nested_steps is not None:
-            # The models by their numbers of features;
-            # `steps_of` passes on their progress.
+            # The models by their numbers of features; `steps_of` passes
+            # on their progress.
             step_of_size = {
                 len(step.selected): step for step in (yield from steps_of(nested_steps))
             }
@@ -228,8 +227,8 @@ def two_stage_steps(
     # Otherwise one model after the other.
     for number, columns in enumerate(sets, start=1):
         ascending = tuple(sorted(columns))
-        # The last step of the ranker on these columns only,
-        # and then the same with weights for all columns.
+        # The last step of the ranker on these columns only, and then
+        # the same with weights for all columns.
         model = yield from _learn_once(
             ranker, data, ascending, (number - 1) / len(sets)
         )
@@ -252,26 +251,25 @@ def combined_steps(
     data : TrainingData
         Training data with all features.
     sets : sequence of tuple of int
-        A set of columns for each of t steps: all features that have a weight
-        in the first sum, in the first two sums, and so on. These are the
-        selected features of the step.
+        A set of columns for each of t steps: all features that have a
+        weight in the first sum, in the first two sums, and so on. These
+        are the selected features of the step.
     combinations : ndarray of shape (t, n)
-        Weights of the n features in each of t sums. Each sum is then scaled to
-        a standard deviation of 1 within queries.
+        Weights of the n features in each of t sums. Each sum is then
+        scaled to a standard deviation of 1 within queries.
     first : int, default 1
-        Number of the first model to train,
-        from 1; those before are skipped.
+        Number of the first model to train, from 1; those before are skipped.
 
     Yields
     ------
     Step, WorkProgress
-        A step per model. Its ``coef`` are the weights of the original features
-        in a linear model, otherwise their importance. Its criterion is that of
-        the ranker.
+        A step per model. Its ``coef`` are the weights of the original
+        features in a linear model, otherwise their importance. Its
+        criterion is that of the ranker.
     """
-    # The new features of all documents, each with a
-    # standard deviation of 1 within queries. The text
-    # is for the error if they do not fit into memory.
+    # The new features of all documents, each with a standard deviation
+    # of 1 within queries. The text is for the error if they do not fit
+    # into memory.
     query_data = data.whole(
         trn("{n} new feature", "{n} new features", len(sets)).format(n=len(sets))
     )
@@ -304,13 +302,14 @@ def combined_steps(
                 candidates=np.empty(0),
             )
             continue
-        # Any other model is stored with its sums, whose
-        # weights outside the columns of this step are 0.
+        # Any other model is stored with its sums, whose weights outside
+        # the columns of this step are 0.
         used = tuple(sorted(columns))
         weights = np.ascontiguousarray(scaled[:number, used])
-        # The model has an importance for each sum, which is
-        # divided among the features of the sum. The share of
-        # a feature is |weight| / (sum of all |weights|).
+        # The model has an importance for each sum, which is divided
+        # among the features of the sum. The share of a feature is
+        # |weight| / (sum of all
+        # |weights|).
         shares = np.abs(scaled[:number]) / np.abs(weights).sum(axis=1, keepdims=True)
         yield OfSums(
             number=number,
@@ -327,8 +326,8 @@ def combined_steps(
 def _sums_of_features(X: Floats, sums: Floats) -> Floats:
     """Return weighted sums of the features X (m, n), shape (m, t); ``sums`` (t, n) are their weights.
 
-    The sums are rounded exactly as in the scores of a
-    model, because the same function computes both.
+    The sums are rounded exactly as in the scores of a model, because
+    the same function computes both.
     """
     out = np.empty((len(X), len(sums)))
     # Blocks of rows, because each block is copied with the features as rows.
@@ -354,10 +353,9 @@ def _learn_once(
 ) -> Waiting[Step | None]:
     """Train a ranker on some columns with progress events, and return its last step; None without columns.
 
-    ``share``, from 0 to 1, is the progress that all
-    events show. Linear models are cached in the results
-    that the training data share, because several
-    selectors may select the same columns. The generator
+    ``share``, from 0 to 1, is the progress that all events show. Linear
+    models are cached in the results that the training data share,
+    because several selectors may select the same columns. The generator
     yields progress events, and then returns the result.
     """
     models = data.shared.of(_Models).learned
@@ -381,10 +379,9 @@ def _learn_once(
 def widened(last: Step | None, number: int, columns: Columns, n: int) -> Step:
     """Return a model of some columns as a step with a model of all n columns.
 
-    The model ``last`` was trained on the columns in
-    ascending order. ``columns`` are the same in the
-    order of selection, and ``number`` is the number of
-    the step. If ``last`` is None, all weights of the
+    The model ``last`` was trained on the columns in ascending order.
+    ``columns`` are the same in the order of selection, and ``number``
+    is the number of the step. If ``last`` is None, all weights of the
     step are 0.
     """
     coef = np.zeros(n)
@@ -400,8 +397,8 @@ def widened(last: Step | None, number: int, columns: Columns, n: int) -> Step:
     # Weights, or importances, of the columns of the model; 0 for all others.
     ascending = tuple(sorted(columns))
     coef[list(ascending)] = last.coef
-    # A linear model needs nothing else; another one keeps the inner model and
-    # reads its columns.
+    # A linear model needs nothing else; another one keeps the inner
+    # model and reads its columns.
     if last.linear:
         return Step(
             number=number,

@@ -1,27 +1,29 @@
 """The compiled part: rank the documents of a query once and read every measure off that ranking.
 
-All kernels that measure are in this one file on purpose: numba's cache notices
-a change in the file of the function that is called from Python, but not in the
-files of functions that this one calls. Arrays are passed from kernel to kernel
-one by one: taking them out of a tuple in every call more than doubled the time.
+All kernels that measure are in this one file on purpose: numba's cache
+notices a change in the file of the function that is called from Python,
+but not in the files of functions that this one calls. Arrays are passed
+from kernel to kernel one by one: taking them out of a tuple in every
+call more than doubled the time.
 
 Lengths: m documents, Q queries, K models, n documents in one query, L different labels.
 
-These are the equations of the measures. With r_i = 1
-for a relevant document at rank i, h_i = Σ_{j≤i} r_j, R
-relevant and N irrelevant documents, gains g, weights w
-of the ranks and chances s to stop at a document:
+These are the equations of the measures. With r_i = 1 for a relevant
+document at rank i, h_i = Σ_{j≤i} r_j, R relevant and N irrelevant
+documents, gains g, weights w of the ranks and chances s to stop at a
+document:
 
-(1) AP@k = Σ_{i≤k} r_i h_i / i / d, where d is R or, by the convention, the
-cut-off k below R. (2) NDCG@k = Σ_{i≤k} g_i w_i divided by the same sum in the
-best order. (3) RBP
+(1) AP@k = Σ_{i≤k} r_i h_i / i / d, where d is R or, by the convention,
+the cut-off k below R. (2) NDCG@k = Σ_{i≤k} g_i w_i divided by the same
+sum in the best order. (3) RBP
 = (1 - p) Σ_i r_i p^(i-1). (4) Bpref = 1/R Σ [1 - min(a, R) / min(R, N)] over relevant
-documents, with a irrelevant documents above each. (5) ERR = Σ_i 1/i s_i Π_{j<i}
-(1 - s_j); RR has s = r, and Success has 1 instead of 1/i, too. (6) c_j ← [(t -
-j) c_j + j c_{j-1} (1 - s)] / t: in a tie, the chance to pass j of its first t
-documents. (7) AUC = 1 - (W + T/2) / (R N), with W pairs in the wrong order and
-T tied ones. (8) F = 2 h_i / (i + R). (9) τ_b = (P - 2 D - T) / √(P U), with P
-pairs of different labels, of which D are in the wrong order and T
+documents, with a irrelevant documents above each. (5) ERR = Σ_i 1/i s_i
+Π_{j<i} (1 - s_j); RR has s = r, and Success has 1 instead of 1/i, too.
+(6) c_j ← [(t - j) c_j + j c_{j-1} (1 - s)] / t: in a tie, the chance to
+pass j of its first t documents. (7) AUC = 1 - (W + T/2) / (R N), with W
+pairs in the wrong order and T tied ones. (8) F = 2 h_i / (i + R). (9)
+τ_b = (P - 2 D - T) / √(P U), with P pairs of different labels, of which
+D are in the wrong order and T
     tied, and U pairs of different scores.
 """
 
@@ -40,8 +42,8 @@ from rankstudio.engine.support.jit import kernel, subroutine
 Codes = NDArray[np.unsignedinteger[Any]]
 """Labels in ranked order, as :func:`rank_all` writes them."""
 
-# A cached kernel contains these numbers: a new
-# measure must be added at the end of `measures.toml`.
+# A cached kernel contains these numbers: a new measure must be added at
+# the end of `measures.toml`.
 _MAP = kind_of("MAP")
 _P = kind_of("P")
 _NDCG = kind_of("NDCG")
@@ -71,8 +73,7 @@ _FAR = 8  # after 8 n moves insertion gives up, for the same reason
 def scratch_space(longest: int) -> tuple[Floats, Ints]:
     """Return work space of the kernels for queries of up to ``longest`` documents: rows of reals and of integers.
 
-    Kernels that create arrays
-    themselves take long to compile.
+    Kernels that create arrays themselves take long to compile.
     """
     return np.empty((7, longest + 1)), np.empty((2, longest + 1), dtype=np.int64)
 
@@ -83,10 +84,9 @@ def sort_descending(
 ) -> None:
     """Sort the first n keys from the greatest down and the items with them; equal keys keep their order.
 
-    ``key`` and ``item`` are sorted in place;
-    the two spare arrays are work space. Runs of
-    ``RUN`` keys are sorted by insertion, and
-    then merged from the bottom up: O(n log n).
+    ``key`` and ``item`` are sorted in place; the two spare arrays are
+    work space. Runs of ``RUN`` keys are sorted by insertion, and then
+    merged from the bottom up: O(n log n).
     """
     # Sort each run by insertion.
     for start in range(0, n, RUN):
@@ -131,8 +131,8 @@ def _merge(
 
     The neighbours are the positions start … middle
     - 1 and middle … stop - 1 of ``key``, each with
-    the greatest keys first. Each entry of ``item``
-    moves with its key. The spare arrays are work space.
+    the greatest keys first. Each entry of ``item`` moves with its key.
+    The spare arrays are work space.
     """
     if key[middle - 1] >= key[middle]:  # already in order
         return
@@ -146,8 +146,8 @@ def _merge(
     right = middle
     out = start
     while left < n_left and right < stop:
-        # Without a branch, which a processor
-        # would predict wrongly half the time.
+        # Without a branch, which a processor would predict wrongly half
+        # the time.
         from_left = bool(spare_key[left] >= key[right])
         key[out] = spare_key[left] if from_left else key[right]
         item[out] = spare_item[left] if from_left else item[right]
@@ -165,11 +165,10 @@ def _merge(
 def _insert_descending(key: Floats, item: Ints, n: int) -> bool:
     """Sort the first n keys from the greatest down by insertion, equal keys by item; False if it takes long.
 
-    Insertion is fast for keys that are nearly sorted.
-    With too many moves it stops, and the arrays are
-    only partly sorted: another method is faster then.
-    Each entry of ``item`` moves with its key. ``key``
-    and ``item`` are sorted in place.
+    Insertion is fast for keys that are nearly sorted. With too many
+    moves it stops, and the arrays are only partly sorted: another
+    method is faster then. Each entry of ``item`` moves with its key.
+    ``key`` and ``item`` are sorted in place.
     """
     moves_left = _FAR * n  # a few per key
     for i in range(1, n):
@@ -197,10 +196,10 @@ def _write_scores(
 ) -> tuple[int, int]:
     """Write the scores of n items by one model to ``key``, in the order of the items.
 
-    Return how many scores exceed the one before: 0 if the
-    items are sorted by score. The second number is the
-    first item with a NaN as its score, or -1 if there is
-    none. ``scores`` (K, m) are those of all models.
+    Return how many scores exceed the one before: 0 if the items are
+    sorted by score. The second number is the first item with a NaN as
+    its score, or -1 if there is none. ``scores`` (K, m) are those of
+    all models.
     """
     rises = 0
     last = np.inf
@@ -225,9 +224,8 @@ def rank_all(
 ) -> int:
     """Write the labels of the documents of each query from the best score down, for every model.
 
-    The sort for a model starts from the order
-    of the model before, because neighbouring
-    models on a path rank nearly alike.
+    The sort for a model starts from the order of the model before,
+    because neighbouring models on a path rank nearly alike.
 
     Parameters
     ----------
@@ -243,8 +241,7 @@ def rank_all(
     order : ndarray of shape (m,)
         Receives the documents as the last model ranks them.
     reals, integers : ndarray
-        Work space of :func:`scratch_space`: rows as long as the
-        longest query.
+        Work space of :func:`scratch_space`: rows as long as the longest query.
 
     Returns
     -------
@@ -266,18 +263,18 @@ def rank_all(
             n = query_ptr[q + 1] - query_ptr[q]
             item = order[first : first + n]
             # `key` receives the scores in the order of the model
-            # before; `rises` counts those above the one before,
-            # and `bad` is a document with the score NaN, or -1.
-            # The first model has no order before it. n rises,
-            # more than there can be, make it sort.
+            # before; `rises` counts those above the one before, and
+            # `bad` is a document with the score NaN, or -1. The first
+            # model has no order before it. n rises, more than there can
+            # be, make it sort.
             rises, bad = (
                 (n, -1) if model == 0 else _write_scores(scores, model, item, n, key)
             )
             # Few rises mean that the order is nearly right. Then
             # insertion is tried; it returns False if it gives up.
             if bad < 0 and (_STEEP * rises > n or not _insert_descending(key, item, n)):
-                # Sort anew from the order of the file, by a
-                # sort that does not swap equal scores.
+                # Sort anew from the order of the file, by a sort that
+                # does not swap equal scores.
                 for i in range(n):
                     item[i] = first + i
                 _, bad = _write_scores(scores, model, item, n, key)
@@ -309,7 +306,8 @@ class Truth(NamedTuple):
         Number of documents whose label is not negative.
     gain, relevant, stop, judged : ndarray of shape (L,)
         For each label, ascending: its gain, 1.0 if it is relevant, the
-        probability that it ends the search, and 1.0 if it is not negative.
+        probability that it ends the search, and 1.0 if it is not
+        negative.
     """
 
     query_ptr: Ints
@@ -339,8 +337,8 @@ class Rules(NamedTuple):
         Whether MAP@k divides by min(R, k), where R is the number of
         relevant documents, or by R.
     ties_averaged : bool
-        Whether a measure is averaged over all orders of documents
-        with equal scores.
+        Whether a measure is averaged over all orders of documents with
+        equal scores.
     ties_reversed : bool
         Whether such documents are in the reverse order in rankings.
     """
@@ -398,15 +396,15 @@ def measure_all(
     reals, integers : ndarray
         Work space, from ``scratch_space``.
     tree : ndarray of shape (L + 1,), or None
-        Zeros, before and after the call. None if every measure is MAP, P or
-        NDCG and no ties are averaged: the code for other measures is then not
-        compiled.
+        Zeros, before and after the call. None if every measure is MAP,
+        P or NDCG and no ties are averaged: the code for other measures
+        is then not compiled.
 
     Notes
     -----
-    O(K m) or, if every measure has a cut-off k, O(K Q k); with the disagreement
-    error O(K m log L). If ties are averaged, ERR and RR take the square of the
-    longest tie.
+    O(K m) or, if every measure has a cut-off k, O(K Q k); with the
+    disagreement error O(K m log L). If ties are averaged, ERR and RR
+    take the square of the longest tie.
     """
     query_ptr = truth.query_ptr
     ideal = truth.ideal
@@ -504,15 +502,14 @@ def _unpack(
 ) -> int:
     """Decode at least ``depth`` ranks of a query: write the level of each label, and equal keys for a tie.
 
-    A level is the position of a label among the different
-    labels. ``ranked`` (m,) has a code per document in
-    ranked order: twice the level of its label, plus 1 if
-    its score equals that of the document before. The n
-    documents of the query begin at ``first``. A tie is
-    never cut, so that more ranks may be written; their
-    number is returned. If ``backwards``, the documents of
-    a tie are written in the reverse order. ``key``
-    receives a number per rank, equal in a tie.
+    A level is the position of a label among the different labels.
+    ``ranked`` (m,) has a code per document in ranked order: twice the
+    level of its label, plus 1 if its score equals that of the document
+    before. The n documents of the query begin at ``first``. A tie is
+    never cut, so that more ranks may be written; their number is
+    returned. If ``backwards``, the documents of a tie are written in
+    the reverse order. ``key`` receives a number per rank, equal in a
+    tie.
     """
     start = 0
     while start < depth:
@@ -542,16 +539,13 @@ def _grade(
 ) -> None:
     """Write the gain of each of n ranks to ``gain``, and the sum of discounted gains up to it to ``dcg``.
 
-    ``level`` (n,) are the levels of the labels,
-    ``gains`` (L,) the gain of each level, and
-    ``weight`` the discount of each rank. If
-    ``averaged``, the documents of a tie, with equal
-    keys, share their gains. ``tree`` is the work space
-    of other measures. In this function, only the type
-    of ``tree`` counts: callers pass None only if no
-    ties are averaged, and the kernel is then compiled
-    without this branch. ``key`` has a number per rank,
-    equal in a tie.
+    ``level`` (n,) are the levels of the labels, ``gains`` (L,) the gain
+    of each level, and ``weight`` the discount of each rank. If
+    ``averaged``, the documents of a tie, with equal keys, share their
+    gains. ``tree`` is the work space of other measures. In this
+    function, only the type of ``tree`` counts: callers pass None only
+    if no ties are averaged, and the kernel is then compiled without
+    this branch. ``key`` has a number per rank, equal in a tie.
     """
     for i in range(n):
         gain[i] = gains[level[i]]
@@ -577,17 +571,15 @@ def _count(
 ) -> None:
     """Write the number of relevant documents up to each rank to ``hits``.
 
-    Also write to ``relevant`` which ranks are relevant,
-    and to ``precisions`` the sum of the precisions at
-    the relevant ranks so far. ``level`` (n,) are the
-    levels of the labels, and ``relevants`` (L,) is 1
-    for a relevant level. If ``averaged``, the documents
-    of a tie, with equal keys, share their relevance.
-    ``tree`` is the work space of other measures. In
-    this function, only the type of ``tree`` counts:
-    callers pass None only if no ties are averaged, and
-    the kernel is then compiled without this branch.
-    ``key`` has a number per rank, equal in a tie.
+    Also write to ``relevant`` which ranks are relevant, and to
+    ``precisions`` the sum of the precisions at the relevant ranks so
+    far. ``level`` (n,) are the levels of the labels, and ``relevants``
+    (L,) is 1 for a relevant level. If ``averaged``, the documents of a
+    tie, with equal keys, share their relevance. ``tree`` is the work
+    space of other measures. In this function, only the type of ``tree``
+    counts: callers pass None only if no ties are averaged, and the
+    kernel is then compiled without this branch. ``key`` has a number
+    per rank, equal in a tie.
     """
     for i in range(n):
         relevant[i] = relevants[level[i]]
@@ -610,8 +602,7 @@ def _count(
 def _end_of_tie(key: Floats, stop: int, n: int) -> int:
     """Return the position after the last document with the key of the one before ``stop``.
 
-    ``key`` (n,) are scores, or numbers
-    that are equal in a tie.
+    ``key`` (n,) are scores, or numbers that are equal in a tie.
     """
     while stop < n and key[stop] == key[stop - 1]:
         stop += 1
@@ -639,12 +630,10 @@ def _one_precision_for_ties(
 ) -> None:
     """Recompute ``precisions`` with one precision per score, like scikit-learn's average_precision_score.
 
-    ``precisions`` are the sums of precisions at
-    relevant documents up to each of n ranks; ``hits``
-    are the numbers of relevant documents up to it. All
-    documents of a tie, with equal keys, get the
-    precision at its end. ``key`` has a number per rank,
-    equal in a tie.
+    ``precisions`` are the sums of precisions at relevant documents up
+    to each of n ranks; ``hits`` are the numbers of relevant documents
+    up to it. All documents of a tie, with equal keys, get the precision
+    at its end. ``key`` has a number per rank, equal in a tie.
     """
     start = 0
     total = 0.0
@@ -663,11 +652,10 @@ def _average_precision(
 ) -> float:
     """Return AP@cut, the average precision: the sum of precisions at relevant ranks, divided by R or the cut.
 
-    ``precisions`` are these sums up to each of n ranks,
-    and R is the number of relevant documents. A cut of 0
-    means all ranks. By some conventions, whose ``rules``
-    say so, the divisor is the cut if it is less than R.
-    ``n_relevant`` is the number of relevant documents of
+    ``precisions`` are these sums up to each of n ranks, and R is the
+    number of relevant documents. A cut of 0 means all ranks. By some
+    conventions, whose ``rules`` say so, the divisor is the cut if it is
+    less than R. ``n_relevant`` is the number of relevant documents of
     the query.
     """
     if n_relevant == 0:
@@ -682,9 +670,10 @@ def _average_precision(
 def _precision(cut: int, hits: Floats, rules: Rules, n: int) -> float:
     """Return the share of relevant documents among the first ``cut``, P@cut.
 
-    ``hits`` are the numbers of relevant documents up to
-    each of n ranks. For fewer than ``cut`` documents, the
-    convention has a rule. The cut is at least 1.
+    ``hits`` are the numbers of relevant documents up to each of n
+    ranks. For fewer than ``cut`` documents, the convention has a rule.
+    The cut is at least
+    1.
     """
     if cut <= n:
         return float(hits[cut - 1] / cut)
@@ -699,11 +688,10 @@ def _ndcg(
 ) -> float:
     """Return NDCG@cut: DCG@cut, for cut 0 of all documents, over that of the best order.
 
-    ``dcg`` has the sums of discounted gains up to each
-    rank of a query with n documents, and ``ideal`` (m,)
-    those in the best order, which begin at ``first``
-    for this query. By some conventions, the ``rules``,
-    a query with fewer than ``cut`` documents counts 0.
+    ``dcg`` has the sums of discounted gains up to each rank of a query
+    with n documents, and ``ideal`` (m,) those in the best order, which
+    begin at ``first`` for this query. By some conventions, the
+    ``rules``, a query with fewer than ``cut`` documents counts 0.
     """
     if ideal[first + n - 1] == 0.0:  # DCG of the best order: no document has a gain
         return rules.empty_query
@@ -717,11 +705,10 @@ def _ndcg(
 def _mean_ndcg(dcg: Floats, ideal: Floats, first: int, rules: Rules, n: int) -> float:
     """Return the mean of NDCG@1 … NDCG@n, as LETOR's tool computes it.
 
-    ``dcg`` has the sums of discounted gains up to each
-    rank of a query with n documents, and ``ideal``
-    (m,) those in the best order, which begin at
-    ``first`` for this query. The ``rules`` of the
-    convention have the value of a query without gains.
+    ``dcg`` has the sums of discounted gains up to each rank of a query
+    with n documents, and ``ideal`` (m,) those in the best order, which
+    begin at ``first`` for this query. The ``rules`` of the convention
+    have the value of a query without gains.
     """
     # No document has a gain: the convention has a value for such queries.
     if ideal[first + n - 1] == 0.0:
@@ -744,14 +731,12 @@ def _measure_hits(
 ) -> float:
     """Return P@cut, F@cut, R-precision or rank-biased precision, as ``kind`` says.
 
-    ``hits`` are the numbers of relevant documents up to
-    each of n ranks. P and F always have a cut; R-precision
-    has none. For rank-biased precision, a cut of 0 means
-    all ranks, and ``persistence`` is the probability that
-    a reader goes on to the next document. The ``rules``
-    say by what P is divided in a short query.
-    ``n_relevant`` is the number of relevant documents of
-    the query.
+    ``hits`` are the numbers of relevant documents up to each of n
+    ranks. P and F always have a cut; R-precision has none. For
+    rank-biased precision, a cut of 0 means all ranks, and
+    ``persistence`` is the probability that a reader goes on to the next
+    document. The ``rules`` say by what P is divided in a short query.
+    ``n_relevant`` is the number of relevant documents of the query.
     """
     if kind == _P:
         return _precision(cut, hits, rules, n)
@@ -763,8 +748,7 @@ def _measure_hits(
     n_hits = hits[min(cut, n) - 1]
     if n_hits == 0.0:
         return 0.0
-    # F = 2 / (1 / precision + 1 / recall),
-    # with recall = n_hits / n_relevant
+    # F = 2 / (1 / precision + 1 / recall), with recall = n_hits / n_relevant
     return float(2.0 * n_hits / (n_hits / _precision(cut, hits, rules, n) + n_relevant))
 
 
@@ -772,9 +756,8 @@ def _measure_hits(
 def _rank_biased_precision(persistence: float, hits: Floats, last: int) -> float:
     """Return (1 − p) times the sum of p^i over the relevant documents, where i documents are above each.
 
-    p is ``persistence``, the probability that a
-    reader goes on to the next document. ``hits``
-    are the numbers of relevant documents up to
+    p is ``persistence``, the probability that a reader goes on to the
+    next document. ``hits`` are the numbers of relevant documents up to
     each rank. Only the first ``last`` ranks count.
     """
     total = 0.0
@@ -804,17 +787,15 @@ def _measure_judged(
 ) -> float:
     """Return binary preference, or the share of judged documents among the first ``cut``, as ``kind`` says.
 
-    Judged documents have labels from 0 up. ``key`` and
-    ``level`` have a number for each rank. The keys fall
-    as the scores do: documents with equal keys are a tie.
-    A level is the position of a label among the L
-    different labels. ``relevants`` (L,) is 1 for levels of
-    relevant documents, ``judged`` (L,) for levels of
-    judged ones. Only ``depth`` of the n ranks are filled;
-    for binary preference, all are. The query has
-    ``n_relevant`` relevant and ``n_judged`` judged
-    documents. If ``averaged``, the result is a mean over
-    the orders of ties. The share always has a cut.
+    Judged documents have labels from 0 up. ``key`` and ``level`` have a
+    number for each rank. The keys fall as the scores do: documents with
+    equal keys are a tie. A level is the position of a label among the L
+    different labels. ``relevants`` (L,) is 1 for levels of relevant
+    documents, ``judged`` (L,) for levels of judged ones. Only ``depth``
+    of the n ranks are filled; for binary preference, all are. The query
+    has ``n_relevant`` relevant and ``n_judged`` judged documents. If
+    ``averaged``, the result is a mean over the orders of ties. The
+    share always has a cut.
     """
     if kind == _JUDGED:
         return _judged_share(key, level, judged, min(cut, n), depth, averaged)
@@ -831,13 +812,12 @@ def _judged_share(
 ) -> float:
     """Return the share of judged documents among the first ``last``; of a tie, the mean over its orders.
 
-    ``level`` are the levels of the labels of n ranks: a
-    level is the position of a label among the L
-    different ones. ``judged`` (L,) is 1 for levels of
-    judged documents. Documents of a tie have equal
-    values of ``key``. Without ``averaged``, each
-    document counts by itself, in the order of the ranks.
-    ``key`` has a number per rank, equal in a tie.
+    ``level`` are the levels of the labels of n ranks: a level is the
+    position of a label among the L different ones. ``judged`` (L,) is 1
+    for levels of judged documents. Documents of a tie have equal values
+    of ``key``. Without ``averaged``, each document counts by itself, in
+    the order of the ranks. ``key`` has a number per rank, equal in a
+    tie.
     """
     total = 0.0
     start = 0
@@ -865,20 +845,16 @@ def _preference(
 ) -> float:
     """Return the mean of 1 − min(a, R) / min(R, N) over R relevant documents, with a of N irrelevant above.
 
-    The mean is the measure binary preference. R are the
-    relevant and N the irrelevant judged documents of
-    the query; a of these are above the relevant
-    document.
+    The mean is the measure binary preference. R are the relevant and N
+    the irrelevant judged documents of the query; a of these are above
+    the relevant document.
 
-    ``level`` are the levels of the labels of n
-    ranks: a level is the position of a label
-    among the L different ones. ``relevants`` (L,)
-    is 1 for levels of relevant documents, and
-    ``judged`` (L,) for those of judged ones.
-    Documents with equal values of ``key`` are a
-    tie if ``averaged``. In a tie with
-    t irrelevant documents, 0 … t of them are
-    above a relevant one with equal probability.
+    ``level`` are the levels of the labels of n ranks: a level is the
+    position of a label among the L different ones. ``relevants`` (L,)
+    is 1 for levels of relevant documents, and ``judged`` (L,) for those
+    of judged ones. Documents with equal values of ``key`` are a tie if
+    ``averaged``. In a tie with t irrelevant documents, 0 … t of them
+    are above a relevant one with equal probability.
     """
     divisor = min(n_relevant, n_irrelevant)
     total = 0.0
@@ -898,8 +874,8 @@ def _preference(
             lost = 0.0
             for tied_above in range(t + 1):
                 lost += min(above + tied_above, n_relevant) / divisor
-            # Of the t irrelevant documents of the tie, 0 to t
-            # are above: `lost` has a term for each number.
+            # Of the t irrelevant documents of the tie, 0 to t are
+            # above: `lost` has a term for each number.
             total -= hits * lost / (t + 1)
         above += t
         start = stop
@@ -925,19 +901,16 @@ def _measure_order(
 ) -> float:
     """Return Recall, AUC, greatest F, Success, RR, ERR, a disagreement error or Kendall's τ_b, as ``kind`` says.
 
-    ``key`` and ``level`` have a number for each of
-    ``depth`` ranks. The keys fall as the scores do. A
-    level is the position of a label among the L different
-    ones. ``hits`` are the numbers of relevant documents up
-    to each rank. ``relevants`` (L,) is 1 for levels of
-    relevant documents. ``chances`` (L,) has the
-    probability that a reader ends at a document of the
-    level, for ERR. ``n_pairs`` is the number of pairs of
-    documents with different labels. Documents with equal
-    keys are a tie; if ``averaged``, the result is a mean
-    over its orders. ``passed`` and ``tree`` are work
-    space. Recall always has a cut; for Success, RR and
-    ERR, a cut of 0 means all n ranks. ``n_relevant`` is
+    ``key`` and ``level`` have a number for each of ``depth`` ranks. The
+    keys fall as the scores do. A level is the position of a label among
+    the L different ones. ``hits`` are the numbers of relevant documents
+    up to each rank. ``relevants`` (L,) is 1 for levels of relevant
+    documents. ``chances`` (L,) has the probability that a reader ends
+    at a document of the level, for ERR. ``n_pairs`` is the number of
+    pairs of documents with different labels. Documents with equal keys
+    are a tie; if ``averaged``, the result is a mean over its orders.
+    ``passed`` and ``tree`` are work space. Recall always has a cut; for
+    Success, RR and ERR, a cut of 0 means all n ranks. ``n_relevant`` is
     the number of relevant documents of the query.
     """
     if kind == _RECALL:
@@ -948,9 +921,8 @@ def _measure_order(
         return _greatest_f(key, hits, n_relevant, n)
     if kind in (_DISAGREEMENT, _STRICT, _TAU):
         return _order_of_pairs(kind, key, level, n_pairs, n, tree)
-    # The other measures follow a reader who may
-    # end at each document: by chance in ERR, at
-    # the first relevant one in RR and Success.
+    # The other measures follow a reader who may end at each document:
+    # by chance in ERR, at the first relevant one in RR and Success.
     stops = chances if kind == _ERR else relevants
     last = n if cut == 0 else min(cut, n)
     # Success counts 1 at any rank, the others 1 / rank.
@@ -971,23 +943,20 @@ def _cascade(
 ) -> float:
     """Return the mean of 1 / rank over the ranks at which a reader who goes down the ranking may end.
 
-    ``stops`` (L,) is the probability to end at a
-    document of each level: for RR 1 at a relevant
-    document. A reader goes no further than rank
-    ``last``, and counts 0 without ending there. If
-    not ``by_rank``, ending counts 1 at every rank.
-    ``level`` are the levels of the labels of n
-    ranks. Documents with equal keys are a tie; if
+    ``stops`` (L,) is the probability to end at a document of each
+    level: for RR 1 at a relevant document. A reader goes no further
+    than rank ``last``, and counts 0 without ending there. If not
+    ``by_rank``, ending counts 1 at every rank. ``level`` are the levels
+    of the labels of n ranks. Documents with equal keys are a tie; if
     ``averaged``, the mean over its orders is taken.
 
-    ``chance`` is work space. For a tie, ``chance[j]`` is
-    the probability to pass its first j documents. In a
-    random order, these are any set of j of its documents.
-    A set is passed with the product of the probabilities
-    of its documents to be passed, and ``chance[j]`` is
-    the mean of these products over all sets of j. It is
-    computed by adding one document of the tie after the
-    other: O(t²) for a tie of t documents.
+    ``chance`` is work space. For a tie, ``chance[j]`` is the
+    probability to pass its first j documents. In a random order, these
+    are any set of j of its documents. A set is passed with the product
+    of the probabilities of its documents to be passed, and
+    ``chance[j]`` is the mean of these products over all sets of j. It
+    is computed by adding one document of the tie after the other: O(t²)
+    for a tie of t documents.
     """
     total = 0.0
     reach_probability = 1.0
@@ -1002,17 +971,17 @@ def _cascade(
             pass_probability = 1.0 - stops[level[i]]
             # Of all of them, there is a single set.
             chance[n_tied] = chance[n_tied - 1] * pass_probability
-            # From the greatest j down, as chance[j - 1] must
-            # still be that of the documents before.
+            # From the greatest j down, as chance[j - 1] must still be
+            # that of the documents before.
             for j in range(n_tied - 1, 0, -1):
-                # Of the sets of j documents, the share j /
-                # n_tied contains this one, with j - 1 of
-                # the others; the rest are sets of others.
+                # Of the sets of j documents, the share j / n_tied
+                # contains this one, with j - 1 of the others; the rest
+                # are sets of others.
                 chance[j] = (
                     (n_tied - j) * chance[j] + j * chance[j - 1] * pass_probability
                 ) / n_tied
-        # A reader ends at place j of the tie with the
-        # probability to pass j documents, but not j + 1.
+        # A reader ends at place j of the tie with the probability to
+        # pass j documents, but not j + 1.
         for j in range(min(end, last) - start):
             total += (
                 reach_probability
@@ -1028,11 +997,10 @@ def _cascade(
 def _area(key: Floats, hits: Floats, n_relevant: int, n: int) -> float:
     """Return the share of pairs of a relevant and another document in the right order, ties one half.
 
-    ``hits`` are the numbers of relevant documents up to
-    each of n ranks; equal keys are a tie. NaN without a
-    pair. ``key`` has a number per rank, equal in a tie.
-    ``n_relevant`` is the number of relevant documents
-    of the query.
+    ``hits`` are the numbers of relevant documents up to each of n
+    ranks; equal keys are a tie. NaN without a pair. ``key`` has a
+    number per rank, equal in a tie. ``n_relevant`` is the number of
+    relevant documents of the query.
     """
     n_pairs = n_relevant * (n - n_relevant)
     if n_pairs == 0:
@@ -1054,13 +1022,11 @@ def _area(key: Floats, hits: Floats, n_relevant: int, n: int) -> float:
 def _greatest_f(key: Floats, hits: Floats, n_relevant: int, n: int) -> float:
     """Return the greatest F = 2 hits / (documents above + n_relevant) over all thresholds between scores.
 
-    F is the harmonic mean of precision and recall of
-    the documents above the threshold. ``hits`` are the
-    numbers of relevant documents up to each of n ranks;
-    a threshold never divides documents with equal keys.
-    ``key`` has a number per rank, equal in a tie.
-    ``n_relevant`` is the number of relevant documents
-    of the query.
+    F is the harmonic mean of precision and recall of the documents
+    above the threshold. ``hits`` are the numbers of relevant documents
+    up to each of n ranks; a threshold never divides documents with
+    equal keys. ``key`` has a number per rank, equal in a tie.
+    ``n_relevant`` is the number of relevant documents of the query.
     """
     greatest = 0.0
     stop = 0
@@ -1076,22 +1042,20 @@ def _order_of_pairs(
 ) -> float:
     """Return the share of pairs in the wrong order, or Kendall's τ_b, NaN without a pair: O(n log L).
 
-    ``key`` and ``level`` have a number for each of n
-    ranks. The keys fall as the scores do. A level is the
-    position of a label among the L different ones.
-    ``tree`` (L + 1,) is zeros, before and after the
-    call. Documents are entered into a tree of labels
-    from the best score down. Before a tie is entered,
-    the lower labels in the tree are those at higher
-    scores, that is, pairs in the wrong order. After it
-    is entered, they also include those at the same
-    score, tied pairs. A tied pair counts one half in the
-    disagreement error, and 1 in the strict one. Let D of
-    the ``n_pairs`` pairs of different labels be wrong, T
-    tied, and the others, C, right: C - D is n_pairs - 2D
+    ``key`` and ``level`` have a number for each of n ranks. The keys
+    fall as the scores do. A level is the position of a label among the
+    L different ones. ``tree`` (L + 1,) is zeros, before and after the
+    call. Documents are entered into a tree of labels from the best
+    score down. Before a tie is entered, the lower labels in the tree
+    are those at higher scores, that is, pairs in the wrong order. After
+    it is entered, they also include those at the same score, tied
+    pairs. A tied pair counts one half in the disagreement error, and 1
+    in the strict one. Let D of the ``n_pairs`` pairs of different
+    labels be wrong, T tied, and the others, C, right: C - D is n_pairs
+    - 2D
     - T. τ_b divides it by the root of n_pairs times the
-    number of pairs of different scores. ``kind`` says
-    which of these measures is returned.
+    number of pairs of different scores. ``kind`` says which of these
+    measures is returned.
     """
     if n_pairs == 0:
         return np.nan
@@ -1109,16 +1073,15 @@ def _order_of_pairs(
             n_wrong_or_tied += _count_below(tree, level[i])
         n_equal_scores += (stop - start) * (stop - start - 1) // 2
         start = stop
-    # Empty the tree for the next query. Both calls of
-    # `_enter` pass an int64, so that it is compiled once.
+    # Empty the tree for the next query. Both calls of `_enter` pass an
+    # int64, so that it is compiled once.
     for i in range(n):
         _enter(tree, level[i], np.int64(-1))
     if kind == _STRICT:
         return float(n_wrong_or_tied / n_pairs)
     if kind == _DISAGREEMENT:
         return 0.5 * (n_wrong + n_wrong_or_tied) / n_pairs
-    # The pairs of different scores;
-    # n_wrong + n_wrong_or_tied = 2 D + T.
+    # The pairs of different scores; n_wrong + n_wrong_or_tied = 2 D + T.
     n_ordered = n * (n - 1) // 2 - n_equal_scores
     return (
         (n_pairs - n_wrong - n_wrong_or_tied) / np.sqrt(float(n_pairs) * n_ordered)
@@ -1143,11 +1106,10 @@ def _enter(tree: Ints, level: int, count: np.int64) -> None:
 def _count_below(tree: Ints, level: int) -> int:
     """Return the number of documents in the tree whose level is lower than ``level``.
 
-    ``tree`` is a Fenwick tree: node i has the number of
-    documents of some consecutive levels that end at i -
+    ``tree`` is a Fenwick tree: node i has the number of documents of
+    some consecutive levels that end at i -
     1. There are as many levels as the lowest 1 bit of i
-    says. A level is the position of a label among the
-    different ones.
+    says. A level is the position of a label among the different ones.
     """
     node = level
     count = 0

@@ -36,9 +36,8 @@ def is_constant(
     O(m log m).
     """
     evaluator = Evaluator(y, query_ptr, convention, (name,), grading=grading)
-    # Scores that are the labels give the best ranking,
-    # negated labels the worst. The evaluator has one
-    # measure, with a value per query.
+    # Scores that are the labels give the best ranking, negated labels
+    # the worst. The evaluator has one measure, with a value per query.
     best, worst = (
         next(iter(evaluator.per_query(sign * y).values())) for sign in (1.0, -1.0)
     )

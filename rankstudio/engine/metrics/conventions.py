@@ -1,13 +1,14 @@
 """The conventions that measures follow, as data from ``resources/metrics/conventions.toml``.
 
-Evaluation programs agree on the names MAP, P@k and NDCG@k and on little else:
-on MQ2008, where half of the queries have fewer than ten documents, the same
-ranking has an NDCG@10 of 0.228 by LETOR's script and of 0.515 by most other
-programs. A number therefore always goes with the convention it follows.
+Evaluation programs agree on the names MAP, P@k and NDCG@k and on little
+else: on MQ2008, where half of the queries have fewer than ten
+documents, the same ranking has an NDCG@10 of 0.228 by LETOR's script
+and of 0.515 by most other programs. A number therefore always goes with
+the convention it follows.
 
 What each program does was observed by running it on small cases;
-``tests/engine/metrics/test_observed.py`` holds the table to that. This module
-imports no compiled code: the window reads it when it starts.
+``tests/engine/metrics/test_observed.py`` holds the table to that. This
+module imports no compiled code: the window reads it when it starts.
 """
 
 from __future__ import annotations
@@ -68,10 +69,11 @@ class Convention:
     """The rules by which a program computes the measures.
 
     In every convention, documents are *relevant* from the label
-    ``relevant_from`` up, the gain of a negative label is 0 (as in trec_eval),
-    and the disagreement error, which only compares labels, is the same. A query
-    without a relevant document counts 0 in RR, ERR and Recall and is excluded
-    from AUC, in which equal scores count one half.
+    ``relevant_from`` up, the gain of a negative label is 0 (as in
+    trec_eval), and the disagreement error, which only compares labels,
+    is the same. A query without a relevant document counts 0 in RR, ERR
+    and Recall and is excluded from AUC, in which equal scores count one
+    half.
 
     Attributes
     ----------
@@ -86,20 +88,20 @@ class Convention:
     relevant_from : float
         Smallest relevant label for P@k, MAP, RR, Recall and AUC.
     empty_query : float
-        NDCG of a query without a positive gain, and average precision of a
-        query without a relevant document.
+        NDCG of a query without a positive gain, and average precision
+        of a query without a relevant document.
     short_ndcg : Short
         NDCG@k of a query with fewer than k documents: ZERO or SHRINK.
     short_precision : Short
         P@k of such a query: ZERO, FIXED or SHRINK.
     map_cut_divides_by_k : bool
-        Whether MAP@k divides by min(R, k), where R is the number of relevant
-        documents, or by R.
+        Whether MAP@k divides by min(R, k), where R is the number of
+        relevant documents, or by R.
     ties : Ties
     greatest_grade : float
-        Grade g with the gain 2^g in ERR, where a document with label l ends the
-        search with probability (2^l − 1) / 2^g; 0 for the largest label of the
-        dataset.
+        Grade g with the gain 2^g in ERR, where a document with label l
+        ends the search with probability (2^l − 1) / 2^g; 0 for the
+        largest label of the dataset.
 
     Examples
     --------
@@ -142,9 +144,10 @@ class Convention:
         """Return the probability that a reader stops at each label, for ERR, in the shape of the labels.
 
         ``greatest_grade`` is the greatest label of the dataset; if the
-        convention has a greatest grade, that grade is used. The grade is
-        never the maximum of ``labels``, which may be those of a single
-        query: the same grade has to count the same in all queries.
+        convention has a greatest grade, that grade is used. The grade
+        is never the maximum of ``labels``, which may be those of a
+        single query: the same grade has to count the same in all
+        queries.
         """
         # (2^label - 1) / 2^greatest, without overflow.
         positive = np.maximum(labels, 0.0)
@@ -158,10 +161,10 @@ class Convention:
     def objective(self) -> Convention:
         """The convention by which methods optimise and select: a query with fewer than k documents counts.
 
-        If a query with fewer than k documents counted 0 for any ranking,
-        nothing could be learned from it. In the result, k becomes the
-        number of the query's documents. Everything else follows the
-        convention.
+        If a query with fewer than k documents counted 0 for any
+        ranking, nothing could be learned from it. In the result, k
+        becomes the number of the query's documents. Everything else
+        follows the convention.
         """
         ndcg, precision = (
             Short.SHRINK if rule is Short.ZERO else rule
@@ -234,8 +237,8 @@ _ENUM_OF_FIELD: Mapping[str, type[Enum]] = {
 def _parsed_convention(key: str, values: Mapping[str, Any]) -> Convention:
     """Return the convention whose fields a file has as ``values``, with words for members of enumerations.
 
-    For example, the word "zero" is the member ``Short.ZERO``.
-    ``key`` becomes the key of the convention.
+    For example, the word "zero" is the member ``Short.ZERO``. ``key``
+    becomes the key of the convention.
     """
     # Each of these fields has an enumeration, and its member by name.
     members = {
@@ -243,8 +246,7 @@ def _parsed_convention(key: str, values: Mapping[str, Any]) -> Convention:
         for name, kind in _ENUM_OF_FIELD.items()
         if name in values
     }
-    # The members, which come last,
-    # replace their words in the file.
+    # The members, which come last, replace their words in the file.
     return Convention(key=key, **{**values, **members})
 
 
@@ -306,10 +308,9 @@ def rules_text(key: str, names: Iterable[str]) -> str:
 def objective(key: str) -> Convention:
     """Return the variant of a convention by which methods optimise and select.
 
-    In the variant, a query with fewer than k documents
-    counts in a measure with the cut-off k: for it, k
-    becomes the number of its documents. ``key`` is that of
-    the convention.
+    In the variant, a query with fewer than k documents counts in a
+    measure with the cut-off k: for it, k becomes the number of its
+    documents. ``key`` is that of the convention.
 
     Examples
     --------

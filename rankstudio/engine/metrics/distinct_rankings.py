@@ -30,17 +30,16 @@ def enter_all(
 ) -> None:
     """Write the position of each query's ranking by each model, and register new rankings.
 
-    Each different ranking of a query is stored once, in
-    a row of ``codes``. The position of a ranking is row
-    · Q + query. A hash table, which stores positions
-    plus 1, says whether a ranking is registered
-    already.
+    Each different ranking of a query is stored once, in a row of
+    ``codes``. The position of a ranking is row · Q + query. A hash
+    table, which stores positions plus 1, says whether a ranking is
+    registered already.
 
     Parameters
     ----------
     ranked : ndarray of shape (K, m)
-        Rankings of K models: the labels of each query's
-        documents from the best score down, as codes.
+        Rankings of K models: the labels of each query's documents from
+        the best score down, as codes.
     query_ptr : ndarray of shape (Q + 1,)
         First document of each query, followed by m.
     codes : ndarray of shape (R, m)
@@ -48,8 +47,8 @@ def enter_all(
     counts : ndarray of shape (Q,)
         Number of rankings per query.
     table : ndarray of shape (T,)
-        Hash table of positions plus 1, 0 for empty; T is a power of two, larger
-        than their number will be.
+        Hash table of positions plus 1, 0 for empty; T is a power of
+        two, larger than their number will be.
     places : ndarray of shape (K, Q)
         Receives row · Q + query.
 
@@ -64,8 +63,8 @@ def enter_all(
             first = query_ptr[q]
             stop = query_ptr[q + 1]
             if model and _equal(ranked, model, ranked, model - 1, first, stop):
-                # Neighbours on a path rank most queries
-                # alike: no hash is needed for these.
+                # Neighbours on a path rank most queries alike: no hash
+                # is needed for these.
                 places[model, q] = places[model - 1, q]
                 continue
             # The slot of this ranking, or the empty slot where it belongs.
@@ -118,8 +117,8 @@ def gather(values: Floats, places: Places, out: Floats) -> None:
 def _hash(ranked: Codes, model: int, first: int, stop: int, q: int) -> int:
     """Return Fowler, Noll and Vo's hash (FNV-1a, 64 bits) of a query's ranking, its high bits folded in.
 
-    The codes of the ranking are the positions first … stop - 1 of
-    row ``model`` of ``ranked``, and q is the number of the query.
+    The codes of the ranking are the positions first … stop - 1 of row
+    ``model`` of ``ranked``, and q is the number of the query.
     """
     digest = np.uint64(14695981039346656037) ^ np.uint64(q)
     for i in range(first, stop):
@@ -133,8 +132,8 @@ def _equal(
 ) -> bool:
     """Return whether two rankings of a query are equal, as different rankings may have equal hashes.
 
-    The rankings are the positions first … stop - 1 of a
-    row of ``ranked`` and a row of ``codes``.
+    The rankings are the positions first … stop - 1 of a row of
+    ``ranked`` and a row of ``codes``.
     """
     i = first
     while i < stop and ranked[model, i] == codes[row, i]:
@@ -148,9 +147,9 @@ _MIN_SLOTS = 1 << 12  # a power of two; it grows with the rankings
 class DistinctRankings:
     """Distinct orders of labels in each query of some documents, over all models.
 
-    Models of a path, and models of similar λ, rank most queries identically: of
-    1,400 models of greedy RankRLS on MQ2008, one order in forty is new. Each
-    distinct order is measured once.
+    Models of a path, and models of similar λ, rank most queries
+    identically: of 1,400 models of greedy RankRLS on MQ2008, one order
+    in forty is new. Each distinct order is measured once.
 
     Parameters
     ----------
@@ -162,13 +161,13 @@ class DistinctRankings:
         """Start without rankings; query q has the documents query_ptr[q] to query_ptr[q + 1] - 1."""
         self._query_ptr = np.ascontiguousarray(query_ptr, dtype=np.int64)
         n_queries = self._query_ptr.size - 1
-        # The number of different rankings of each query, the
-        # rankings, and the hash table of their positions.
+        # The number of different rankings of each query, the rankings,
+        # and the hash table of their positions.
         self._counts = np.zeros(n_queries, dtype=np.int64)
         self._codes: Codes = np.empty((0, int(self._query_ptr[-1])), dtype=np.uint8)
         self._table = np.zeros(_MIN_SLOTS, dtype=np.int64)
-        # The evaluator with the last values, and how
-        # many rankings of each query it has measured.
+        # The evaluator with the last values, and how many rankings of
+        # each query it has measured.
         self._evaluator: Evaluator | None = None
         self._n_measured = np.zeros(n_queries, dtype=np.int64)
         self._values: Floats = np.empty((0, 0, n_queries))  # by measure, row and query
@@ -221,13 +220,13 @@ class DistinctRankings:
         entered : sequence of ndarray of shape (k, Q)
             Results of :meth:`enter` for K models in total.
         evaluator : Evaluator
-            Evaluator of the same documents, with a convention that has the
-            reading order of the rankings.
+            Evaluator of the same documents, with a convention that has
+            the reading order of the rankings.
 
         Notes
         -----
-        O(K Q), plus the evaluator's time for new rankings. The values of the
-        last evaluator are cached.
+        O(K Q), plus the evaluator's time for new rankings. The values
+        of the last evaluator are cached.
         """
         self._measure(evaluator)
         return {
@@ -238,9 +237,9 @@ class DistinctRankings:
     def _gathered(self, values: Floats, entered: Sequence[Places]) -> Floats:
         """Return the value of each query's ranking by each of K models, shape (K, Q).
 
-        ``values`` (R, Q) are those of the distinct rankings of each query.
-        ``entered`` are arrays (k, Q) of positions in ``values``, each for k of
-        the K models.
+        ``values`` (R, Q) are those of the distinct rankings of each
+        query. ``entered`` are arrays (k, Q) of positions in ``values``,
+        each for k of the K models.
         """
         gathered = np.empty((sum(len(places) for places in entered), self._counts.size))
         flat = values.ravel()
@@ -253,12 +252,12 @@ class DistinctRankings:
     def _measure(self, evaluator: Evaluator) -> None:
         """Measure the rankings that this evaluator has not measured yet, and store the values for later calls.
 
-        The values have shape (M, R, Q): M measures, up to R
-        different rankings of a query, and Q queries.
+        The values have shape (M, R, Q): M measures, up to R different
+        rankings of a query, and Q queries.
         """
         shape = (len(evaluator.measures), self._codes.shape[0], self._counts.size)
-        # Another evaluator has other measures; the same one
-        # may need more rows of rankings than there were.
+        # Another evaluator has other measures; the same one may need
+        # more rows of rankings than there were.
         if self._evaluator is not evaluator:
             self._evaluator = evaluator
             self._values = np.empty(shape)
@@ -267,8 +266,8 @@ class DistinctRankings:
             values = np.empty(shape)
             values[:, : self._values.shape[1]] = self._values
             self._values = values
-        # Of each query, the rankings from the number that
-        # is measured to the number that there are.
+        # Of each query, the rankings from the number that is measured
+        # to the number that there are.
         if (self._n_measured < self._counts).any():
             evaluator.measure_rows(
                 self._codes, self._n_measured, self._counts, self._values

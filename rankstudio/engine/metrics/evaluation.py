@@ -30,8 +30,8 @@ from rankstudio.engine.support.query_ids import check_none_missing
 class Evaluation(Mapping[str, float]):
     """Measures of one ranking: a mapping from a measure's name to its average over the queries.
 
-    The names are the requested ones, such as ``"nDCG@10"`` or ``"AP"``; any
-    other name of the same measure gives the same value.
+    The names are the requested ones, such as ``"nDCG@10"`` or ``"AP"``;
+    any other name of the same measure gives the same value.
 
     Attributes
     ----------
@@ -84,24 +84,24 @@ def evaluate(
     Parameters
     ----------
     y : array-like of shape (m,)
-        Relevance labels. Negative labels have gain 0 and are not relevant, in
-        every convention.
+        Relevance labels. Negative labels have gain 0 and are not
+        relevant, in every convention.
     scores : array-like of shape (m,)
         Scores; larger is better. Infinite scores rank first and last.
     qid : array-like of shape (m,)
-        Query id of each document, numbers or text. Documents of a query need
-        not be consecutive; they keep their order.
+        Query id of each document, numbers or text. Documents of a query
+        need not be consecutive; they keep their order.
     convention : str or Convention
-        ``"standard"``, ``"letor4"``, ``"letor3"``, ``"mslr"``, ``"ranklib"``,
-        ``"trec_eval"``, ``"lightgbm"`` or ``"sklearn"``. Arrays have no origin:
-        name the convention of LETOR's data.
+        ``"standard"``, ``"letor4"``, ``"letor3"``, ``"mslr"``,
+        ``"ranklib"``, ``"trec_eval"``, ``"lightgbm"`` or ``"sklearn"``.
+        Arrays have no origin: name the convention of LETOR's data.
     measures : sequence of str or Measure, optional
-        By default the measures of LETOR's script: NDCG@1 … NDCG@10, MeanNDCG,
-        P@1 … P@10 and MAP.
+        By default the measures of LETOR's script: NDCG@1 … NDCG@10,
+        MeanNDCG, P@1 … P@10 and MAP.
     document_ids : array-like of shape (m,), optional
-        For conventions that order equal scores by document id, compared as
-        text, in descending order. In a query with an empty id, or without ids,
-        the later document comes first.
+        For conventions that order equal scores by document id, compared
+        as text, in descending order. In a query with an empty id, or
+        without ids, the later document comes first.
     greatest_grade : float, optional
         Largest label of the whole dataset, used by ERR; by default that of ``y``.
 
@@ -115,8 +115,8 @@ def evaluate(
     ParameterError
         For an unknown convention or measure, or different lengths.
     DatasetError
-        For no documents, a NaN score, or a label that is not finite or has an
-        infinite gain.
+        For no documents, a NaN score, or a label that is not finite or
+        has an infinite gain.
 
     Notes
     -----
@@ -148,8 +148,7 @@ def evaluate(
         else check_grade(greatest_grade, labels)
     )
     chosen = LETOR_MEASURES if measures is None else measures
-    # The ranks of the ids are only computed
-    # if the convention needs them.
+    # The ranks of the ids are only computed if the convention needs them.
     grading = Grading(grade, partial(ranks_of_ids, names, query_ptr))
     evaluator = Evaluator(labels[rows], query_ptr, convention, chosen, grading=grading)
     used_grade = evaluator.convention.greatest_grade or grade
@@ -171,8 +170,8 @@ def _name_as_written(name: str | Measure) -> str:
 def check_grade(grade: float, labels: Floats) -> float:
     """Check and return the largest grade of a dataset as a float.
 
-    Raise ParameterError if ``grade`` is no number, or a label in ``labels``
-    (m,) is larger.
+    Raise ParameterError if ``grade`` is no number, or a label in
+    ``labels`` (m,) is larger.
     """
     # NaN stands for anything but a number.
     try:
@@ -233,8 +232,7 @@ def group_by_query(
         Documents in grouped order; within a query the order is kept.
         ``slice(None)`` if they are already grouped.
     query_ptr : ndarray of shape (Q + 1,)
-        First document of each query in
-        this order, followed by m.
+        First document of each query in this order, followed by m.
     query_ids : ndarray of shape (Q,)
         Id of each query.
 
@@ -246,11 +244,10 @@ def group_by_query(
     expected = f"one query id for each of the {n_documents} documents"
     if qid.shape != (n_documents,):
         raise ParameterError("qid", f"an array of shape {qid.shape}", expected)
-    # Objects of different types cannot
-    # be sorted, but their texts can.
+    # Objects of different types cannot be sorted, but their texts can.
     ids = qid.astype(np.str_) if qid.dtype.kind == "O" else qid
-    # A block are consecutive documents of the
-    # same query; these are its first documents.
+    # A block are consecutive documents of the same query; these are its
+    # first documents.
     starts = np.flatnonzero(np.append(True, ids[1:] != ids[:-1]))
     unique, first, inverse = np.unique(
         ids[starts], return_index=True, return_inverse=True
@@ -258,9 +255,8 @@ def group_by_query(
     # Every query is a single block, so the documents are grouped already.
     if unique.size == starts.size:
         return slice(None), np.append(starts, n_documents), qid[starts]
-    # np.unique sorts the ids. `position` has,
-    # for each id of this sorted order, its
-    # position among the ids by first appearance.
+    # np.unique sorts the ids. `position` has, for each id of this
+    # sorted order, its position among the ids by first appearance.
     appearance = np.argsort(first)
     position = np.empty_like(appearance)
     position[appearance] = np.arange(unique.size)
@@ -303,8 +299,8 @@ def rank_order(
 
     Notes
     -----
-    O(m log m). :class:`rankstudio.engine.metrics.evaluator.Evaluator` measures
-    this order.
+    O(m log m). :class:`rankstudio.engine.metrics.evaluator.Evaluator`
+    measures this order.
 
     Examples
     --------
@@ -315,12 +311,10 @@ def rank_order(
     n_documents = np.shape(scores)[0] if np.ndim(scores) else 0
     ptr = check_query_ptr(query_ptr, n_documents)
     values = check_scores(scores, n_documents)
-    # The greatest grade, 0, is not used
-    # for an order. `last_first` asks for
-    # equal scores as they are ranked.
+    # The greatest grade, 0, is not used for an order. `last_first` asks
+    # for equal scores as they are ranked.
     order = reading_order(ptr, rules, grading or Grading(0.0), last_first=True)
-    # None: documents with equal scores
-    # keep the order of the file.
+    # None: documents with equal scores keep the order of the file.
     tie_order = np.arange(n_documents) if order is None else order
     query = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
     # The sort is stable: documents with equal scores keep the order of ties.

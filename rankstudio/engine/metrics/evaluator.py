@@ -36,8 +36,8 @@ def check_labels(y: ArrayLike) -> Floats:
     Raises
     ------
     DatasetError
-        For no labels, or a label that is not a finite number; the message gives
-        the number of the document, from 1.
+        For no labels, or a label that is not a finite number; the
+        message gives the number of the document, from 1.
     ParameterError
         Unless there is one number per document.
     """
@@ -98,8 +98,8 @@ def check_document_ids(
 def compile_rules(convention: Convention, *, ties_reversed: bool = False) -> Rules:
     """Return the rules of a convention as numbers, the form of the compiled kernels.
 
-    ``ties_reversed`` is whether documents with equal
-    scores are in the reverse order in rankings.
+    ``ties_reversed`` is whether documents with equal scores are in the
+    reverse order in rankings.
     """
     return Rules(
         empty_query=float(convention.empty_query),
@@ -148,17 +148,16 @@ def compile_truth(
     Returns
     -------
     Truth
-        Numbers of each distinct label, such as its gain, and of each query,
-        such as the DCG of the best order.
+        Numbers of each distinct label, such as its gain, and of each
+        query, such as the DCG of the best order.
 
     Raises
     ------
     DatasetError
         For a label with an infinite gain.
     """
-    # Compute the gain of each distinct
-    # label; level (m,) has the position
-    # of each document's label among them.
+    # Compute the gain of each distinct label; level (m,) has the
+    # position of each document's label among them.
     values, level = label_codes(labels)
     with np.errstate(over="ignore"):
         gain = convention.gains(values)
@@ -197,9 +196,9 @@ def compile_truth(
 def _ideal_dcg(gain: Floats, query_ptr: Ints, weight: Floats) -> Floats:
     """Return the DCG at every rank of every query in the best order, shape (m,), in O(m log m).
 
-    ``gain`` (m,) is that of each document, and
-    ``weight`` the discount of each rank. Query q has
-    the documents query_ptr[q] to query_ptr[q + 1] - 1.
+    ``gain`` (m,) is that of each document, and ``weight`` the discount
+    of each rank. Query q has the documents query_ptr[q] to query_ptr[q
+    + 1] - 1.
     """
     lengths = np.diff(query_ptr)
     query = np.repeat(np.arange(lengths.size), lengths)
@@ -214,15 +213,14 @@ def _ideal_dcg(gain: Floats, query_ptr: Ints, weight: Floats) -> Floats:
 def count_pairs(labels: Floats, query_ptr: Ints) -> Ints:
     """Return the number of pairs of documents with different labels in each query, shape (Q,).
 
-    Query q has the documents
-    query_ptr[q] to query_ptr[q + 1] - 1.
+    Query q has the documents query_ptr[q] to query_ptr[q + 1] - 1.
     """
     lengths = np.diff(query_ptr)
     query = np.repeat(np.arange(lengths.size), lengths)
     order = np.lexsort((labels, query))  # by query, so that query_ptr stays valid
-    # Documents of a query with the same label are
-    # a group. Of n² ordered pairs, each document
-    # also with itself, Σ size² are within groups.
+    # Documents of a query with the same label are a group. Of n²
+    # ordered pairs, each document also with itself, Σ size² are within
+    # groups.
     starts = np.zeros(labels.size, dtype=np.bool_)
     starts[1:] = np.diff(labels[order]) > 0
     starts[query_ptr[:-1]] = True
@@ -239,9 +237,8 @@ _MAX_BLOCK_VALUES = 1 << 22  # values per query kept at a time: 32 MB
 class Evaluator:
     """Computes measures for any number of rankings of the same documents.
 
-    The documents of a query are ranked
-    once, by descending score, and all
-    measures are computed from that ranking.
+    The documents of a query are ranked once, by descending score, and
+    all measures are computed from that ranking.
 
     Parameters
     ----------
@@ -254,10 +251,11 @@ class Evaluator:
     measures : sequence of str or Measure
         Measures to compute.
     grading : Grading, optional
-        Largest grade of the whole dataset, and the ranks of the document ids
-        for conventions that order equal scores by id. Without ids the later
-        document comes first, as for ids that ascend in the file. By default the
-        documents are a whole dataset.
+        Largest grade of the whole dataset, and the ranks of the
+        document ids for conventions that order equal scores by id.
+        Without ids the later document comes first, as for ids that
+        ascend in the file. By default the documents are a whole
+        dataset.
 
     Attributes
     ----------
@@ -270,14 +268,14 @@ class Evaluator:
     ParameterError
         For an unknown convention or measure, or inconsistent arrays.
     DatasetError
-        For no documents, or a label that is not a finite number or has an
-        infinite gain.
+        For no documents, or a label that is not a finite number or has
+        an infinite gain.
 
     Notes
     -----
-    Creation takes O(m log m), evaluating K models O(K m log n) with n documents
-    per query. An evaluator does not change afterwards: several threads may use
-    one evaluator at a time.
+    Creation takes O(m log m), evaluating K models O(K m log n) with n
+    documents per query. An evaluator does not change afterwards:
+    several threads may use one evaluator at a time.
 
     Examples
     --------
@@ -296,10 +294,9 @@ class Evaluator:
         *,
         grading: Grading | None = None,
     ) -> None:
-        # Query q has the documents query_ptr[q]
-        # to query_ptr[q + 1] - 1. `grading` has
-        # the greatest grade of the dataset, and
-        # ids that may order equal scores.
+        # Query q has the documents query_ptr[q] to query_ptr[q + 1] -
+        # 1. `grading` has the greatest grade of the dataset, and ids
+        # that may order equal scores.
         labels = check_labels(y)
         ptr = check_query_ptr(query_ptr, labels.size)
         self.convention = (
@@ -311,14 +308,13 @@ class Evaluator:
         # The order in which equal scores are ranked; None for that of the file.
         grading = grading or Grading.of(labels)
         self._order = reading_order(ptr, self.convention, grading, last_first=True)
-        # From here on, documents are in this
-        # order: a stable sort by score then
-        # ranks equal scores by the convention.
+        # From here on, documents are in this order: a stable sort by
+        # score then ranks equal scores by the convention.
         if self._order is not None:
             labels = labels[self._order]
         self._labels = labels
-        # A mask of the measures that need the scores
-        # themselves, not only a ranking.
+        # A mask of the measures that need the scores themselves, not
+        # only a ranking.
         self._needs_scores = np.array(
             [not m.by_rank for m in self.measures], dtype=np.bool_
         )
@@ -326,9 +322,9 @@ class Evaluator:
         self._foreign = self._foreign_values(labels, ptr, grading.greatest_grade)
         _, self._level = label_codes(labels)
         self._rules = compile_rules(self.convention)
-        # For a convention that orders ties by document id,
-        # the function `rank` writes them in the reverse
-        # order, so its rankings have rules of their own.
+        # For a convention that orders ties by document id, the function
+        # `rank` writes them in the reverse order, so its rankings have
+        # rules of their own.
         backwards = self.convention.ties is Ties.DOCUMENT_ID
         self._ranking_rules = compile_rules(self.convention, ties_reversed=backwards)
         self._query_ptr = ptr
@@ -339,12 +335,12 @@ class Evaluator:
     ) -> tuple[_Batch, ...]:
         """Return the measures that the compiled kernel computes, in batches.
 
-        A batch is computed by one call of the kernel. The
-        measures of a batch have the same least relevant
-        label. Measures of plug-ins, and those that need
-        scores, not only ranks, are in none. ``labels`` (m,)
-        are in the order of equal scores. ``greatest_grade``
-        is the greatest label of the dataset, for ERR.
+        A batch is computed by one call of the kernel. The measures of a
+        batch have the same least relevant label. Measures of plug-ins,
+        and those that need scores, not only ranks, are in none.
+        ``labels`` (m,) are in the order of equal scores.
+        ``greatest_grade`` is the greatest label of the dataset, for
+        ERR.
         """
         # Group the measures by the least label that is relevant for them.
         indices_by_threshold: dict[float, list[int]] = {}
@@ -409,9 +405,9 @@ class Evaluator:
         Parameters
         ----------
         scores : array-like of shape (K, m)
-            One row per model: the scores of a model are contiguous in memory,
-            as a ranking reads them. ``coef @ X.T`` has this shape; ``(X @
-            coef.T).T`` is copied.
+            One row per model: the scores of a model are contiguous in
+            memory, as a ranking reads them. ``coef @ X.T`` has this
+            shape; ``(X @ coef.T).T`` is copied.
 
         Raises
         ------
@@ -425,19 +421,18 @@ class Evaluator:
     def per_query(self, scores: ArrayLike) -> dict[str, Floats]:
         """Return each measure of one model in each query, each of shape (Q,).
 
-        A measure of pairs, such as the disagreement error,
-        is NaN for a query without a pair of different
-        labels. See ``evaluate`` for the parameters and
-        errors. ``scores`` (m,) has one per document.
+        A measure of pairs, such as the disagreement error, is NaN for a
+        query without a pair of different labels. See ``evaluate`` for
+        the parameters and errors. ``scores`` (m,) has one per document.
         """
         return self._by_name(self._table(self._score_row(scores))[:, 0])
 
     def per_query_many(self, scores: ArrayLike) -> dict[str, Floats]:
         """Return each measure of K models in each query, each of shape (K, Q).
 
-        See ``evaluate_many`` for the parameters
-        and errors, ``per_query`` for what is NaN.
-        ``scores`` (K, m) has a row per model.
+        See ``evaluate_many`` for the parameters and errors,
+        ``per_query`` for what is NaN. ``scores`` (K, m) has a row per
+        model.
         """
         return self._by_name(self._table(self._score_rows(scores)))
 
@@ -458,9 +453,9 @@ class Evaluator:
         -----
         O(K m), or O(K Q k) if every measure has a cut-off k.
         """
-        # Some rankings at a time, to limit the
-        # memory; without rankings, one empty block,
-        # so that the result has the right shape.
+        # Some rankings at a time, to limit the memory; without
+        # rankings, one empty block, so that the result has the right
+        # shape.
         step = self._rows_at_a_time
         blocks = [
             ranked[start : start + step]
@@ -475,8 +470,7 @@ class Evaluator:
     def rankings_per_query(self, ranked: Codes) -> dict[str, Floats]:
         """Return each measure of one ranking (1, m) in each query, by name, each of shape (Q,).
 
-        ``ranked`` has the labels in
-        ranked order, with marks of ties.
+        ``ranked`` has the labels in ranked order, with marks of ties.
         """
         return self._by_name(self._measured(ranked[:1], self._ranking_rules)[:, 0])
 
@@ -517,8 +511,8 @@ class Evaluator:
     def _score_rows(self, scores: ArrayLike) -> Floats:
         """Check and return the scores of K models, shape (K, m), in the order of equal scores.
 
-        The result is a writable C array, the type that
-        kernels are compiled for.
+        The result is a writable C array, the type that kernels are
+        compiled for.
         """
         try:
             rows = np.require(scores, dtype=np.float64, requirements=["C", "W"])
@@ -549,12 +543,12 @@ class Evaluator:
     def _table(self, rows: Floats, first_model: int = 0) -> Floats:
         """Return the measures of each model in each query, shape (M, K, Q), for scores (K, m).
 
-        ``first_model`` is the number of the first
-        model, for the error about a NaN score.
+        ``first_model`` is the number of the first model, for the error
+        about a NaN score.
         """
-        # The rankings (K, m); `bad` is the position of a
-        # NaN in the flattened scores, or -1. The error
-        # names the document in the caller's order.
+        # The rankings (K, m); `bad` is the position of a NaN in the
+        # flattened scores, or -1. The error names the document in the
+        # caller's order.
         ranked, bad = _rank_rows(rows, self._level, self._query_ptr)
         if bad >= 0:
             model, position = divmod(bad, self.n_documents)
@@ -572,10 +566,10 @@ class Evaluator:
     def _measured(self, ranked: Codes, rules: Rules) -> Floats:
         """Return the measures of each ranking in each query, shape (M, K, Q); NaN for measures of scores.
 
-        M counts the measures, K the rankings and Q the
-        queries. ``ranked`` (K, m) are the labels of the m
-        documents in the order of each ranking, with marks
-        of ties. ``rules`` are those of the convention.
+        M counts the measures, K the rankings and Q the queries.
+        ``ranked`` (K, m) are the labels of the m documents in the order
+        of each ranking, with marks of ties. ``rules`` are those of the
+        convention.
         """
         out = np.empty((len(self.measures), ranked.shape[0], self.n_queries))
         # Measure all K rankings in every query: of each query, the rows 0 to K
@@ -591,10 +585,10 @@ class Evaluator:
     ) -> None:
         """Write the measures of some rankings of each query into ``out`` (M, K, Q).
 
-        Of query q, these are the rows begins[q] to ends[q] -
-        1 of ``ranked`` (K, m), the labels of the documents in
-        ranked order. ``rules`` are those of the convention. M
-        counts the measures, K the rankings and Q the queries.
+        Of query q, these are the rows begins[q] to ends[q] - 1 of
+        ``ranked`` (K, m), the labels of the documents in ranked order.
+        ``rules`` are those of the convention. M counts the measures, K
+        the rankings and Q the queries.
         """
         models = int(begins.min()), int(ends.max())  # all of these rows
         for batch in self._batches:
@@ -640,15 +634,13 @@ class _Batch(NamedTuple):
     ) -> _Batch:
         """Return the batch of some measures.
 
-        ``indices`` are their positions among
-        the evaluator's measures, and ``truth``
-        has what the labels alone determine.
+        ``indices`` are their positions among the evaluator's measures,
+        and ``truth`` has what the labels alone determine.
         """
-        # `deepest` is the last rank that a measure reads:
-        # without a cut-off, it reads all ranks. `kind` is
-        # the measure's number in the kernels. Only
-        # rank-biased precision has a persistence: its own,
-        # or the usual one of its family.
+        # `deepest` is the last rank that a measure reads: without a
+        # cut-off, it reads all ranks. `kind` is the measure's number in
+        # the kernels. Only rank-biased precision has a persistence: its
+        # own, or the usual one of its family.
         n_documents = int(truth.query_ptr[-1])
         return cls(
             indices=np.array(indices, dtype=np.int64),
@@ -673,15 +665,14 @@ class _Batch(NamedTuple):
     ) -> None:
         """Write the B measures of some rankings of each query into ``out`` of shape (B, K, Q).
 
-        Of query q, these are the rows begins[q] to ends[q] -
-        1 of ``ranked`` (K, m), all of them from models[0] to
-        models[1] - 1. ``rules`` are those of the convention.
+        Of query q, these are the rows begins[q] to ends[q] - 1 of
+        ``ranked`` (K, m), all of them from models[0] to models[1] - 1.
+        ``rules`` are those of the convention.
         """
-        # `weight` has the discount of each rank, so
-        # its size is that of the longest query. The
-        # tree is work space that the simplest measures
-        # do not need: with None, the kernel compiles
-        # without it. What no measure reads is not computed.
+        # `weight` has the discount of each rank, so its size is that of
+        # the longest query. The tree is work space that the simplest
+        # measures do not need: with None, the kernel compiles without
+        # it. What no measure reads is not computed.
         space = scratch_space(self.truth.weight.size)
         needs_tree = Reads.ORDER in self.reads or rules.ties_averaged
         tree = (
@@ -711,18 +702,16 @@ def reading_order(
     query_ptr : ndarray of shape (Q + 1,)
         First document of each query, followed by m.
     convention : Convention
-        Rules, of which one orders
-        documents with equal scores.
+        Rules, of which one orders documents with equal scores.
     grading : Grading
         Ids of the documents, as ranks.
     last_first : bool, default False
-        Whether to return the order in which documents with
-        equal scores are placed. By default it is reversed
-        within each query, as :func:`rank` expects it:
-        measures by these conventions read ties backwards.
-        Without ids, these conventions place the last
-        document first; its reverse is the order of the
-        file, so the result is None.
+        Whether to return the order in which documents with equal scores
+        are placed. By default it is reversed within each query, as
+        :func:`rank` expects it: measures by these conventions read ties
+        backwards. Without ids, these conventions place the last
+        document first; its reverse is the order of the file, so the
+        result is None.
     """
     if convention.ties is not Ties.DOCUMENT_ID:
         return None
@@ -731,8 +720,8 @@ def reading_order(
         return order_of_ranks(query_ptr, ranks)
     if ranks is None:
         return None
-    # The reverse order within each query: by
-    # descending position in the order of a ranking.
+    # The reverse order within each query: by descending position in the
+    # order of a ranking.
     positions = np.empty(ranks.size, dtype=np.int64)
     positions[order_of_ranks(query_ptr, ranks)] = np.arange(ranks.size)
     return order_of_ranks(query_ptr, positions)
@@ -758,8 +747,8 @@ def rank(
     Returns
     -------
     ndarray of shape (K, m)
-        Labels in that order, with marks of equal scores: one byte per document,
-        or four for more than 128 distinct labels.
+        Labels in that order, with marks of equal scores: one byte per
+        document, or four for more than 128 distinct labels.
 
     Raises
     ------
@@ -773,9 +762,8 @@ def rank(
     if order is not None:
         scores = np.ascontiguousarray(scores[:, order])
         y = y[order]
-    # The position of each label among the
-    # different ones. `bad` is the position of
-    # a NaN in the flattened scores, or -1.
+    # The position of each label among the different ones. `bad` is the
+    # position of a NaN in the flattened scores, or -1.
     _, level = label_codes(y)
     ranked, bad = _rank_rows(scores, level, np.asarray(query_ptr, dtype=np.int64))
     if bad >= 0:
@@ -789,11 +777,10 @@ def rank(
 def _rank_rows(rows: Floats, level: Codes, query_ptr: Ints) -> tuple[Codes, int]:
     """Return the labels in ranked order by each of K models (K, m), and the position of a NaN, or -1.
 
-    ``rows`` (K, m) are the scores, and ``level``
-    (m,) has the position of each document's label
-    among the different ones. The position is in the
-    flattened scores. ``query_ptr`` (Q + 1,) has the
-    first document of each query, followed by m.
+    ``rows`` (K, m) are the scores, and ``level`` (m,) has the position
+    of each document's label among the different ones. The position is
+    in the flattened scores. ``query_ptr`` (Q + 1,) has the first
+    document of each query, followed by m.
     """
     ranked = np.empty(rows.shape, dtype=level.dtype)
     order = np.empty(rows.shape[1], dtype=np.int64)

@@ -58,19 +58,19 @@ class Family:
         documents" or "all documents".
     higher_is_better : bool
     per_query : str
-        Name of the value of one query, if ``name`` means the mean over queries:
-        "AP" for "MAP"; "" if both have the same name.
+        Name of the value of one query, if ``name`` means the mean over
+        queries: "AP" for "MAP"; "" if both have the same name.
     binary : bool
         Whether the measure distinguishes only relevant documents and
         others, so that ``rel`` may be given.
     persistence : float, optional
-        Usual probability that a reader goes on to the next document, if the
-        name may have ``p``.
+        Usual probability that a reader goes on to the next document, if
+        the name may have ``p``.
     aliases : tuple of str
         Other names, such as those of ir-measures.
     entry : MeasureEntry, optional
-        Entry of a measure that is not RankStudio's own: a function computes it,
-        and no kernel knows it.
+        Entry of a measure that is not RankStudio's own: a function
+        computes it, and no kernel knows it.
     """
 
     kind: int
@@ -124,9 +124,9 @@ _CUTS = {"none": Cut.NONE, "optional": Cut.OPTIONAL, "needed": Cut.NEEDED}
 
 def family_of(entry: MeasureEntry) -> Family:
     """Return the family of measures, one per cut-off, of an entry of a plug-in or a file."""
-    # The kernels do not compute it, and read nothing
-    # for it. The help is a template for str.format,
-    # in which braces of the text are doubled.
+    # The kernels do not compute it, and read nothing for it. The help
+    # is a template for str.format, in which braces of the text are
+    # doubled.
     return Family(
         kind=NO_KIND,
         name=entry.key,

@@ -56,10 +56,9 @@ class ForeignValues:
     ) -> None:
         """Import the functions of the measures; ``indices`` are their positions among all measures.
 
-        ``labels`` (m,) are those of the documents, and
-        ``query_ptr`` (Q + 1,) the first document of
-        each query. ``greatest_grade`` is the greatest
-        label of the dataset; if the convention has a
+        ``labels`` (m,) are those of the documents, and ``query_ptr`` (Q
+        + 1,) the first document of each query. ``greatest_grade`` is
+        the greatest label of the dataset; if the convention has a
         greatest grade, that one is used.
         """
         # The functions get the greatest grade as part of the convention.
@@ -142,8 +141,8 @@ class _Function(NamedTuple):
     def of(cls, measure: Measure, convention: Convention) -> _Function:
         """Import the function of a measure, and return it with the arguments that it accepts.
 
-        Besides the labels, these may be the cut-off of the
-        measure, the convention, and the lengths of ties.
+        Besides the labels, these may be the cut-off of the measure, the
+        convention, and the lengths of ties.
         """
         entry = measure.family.entry
         assert entry is not None  # only built-in measures have none
@@ -160,8 +159,8 @@ class _Function(NamedTuple):
     def value(self, labels: Floats, lengths: Ints, *, averaged: bool) -> float:
         """Return the value for labels (n,) in ranked order, averaged over the orders of ties if requested.
 
-        ``lengths`` are the numbers of documents with equal scores, from the
-        first rank down; they add up to n.
+        ``lengths`` are the numbers of documents with equal scores, from
+        the first rank down; they add up to n.
         """
         # A function that knows the ties averages by itself.
         if self.takes_ties:
@@ -177,9 +176,9 @@ class _Function(NamedTuple):
     def _checked(self, labels: Floats, **ties: tuple[int, ...]) -> float:
         """Call the function of a measure with the labels (n,) of a query in ranked order, and return its value.
 
-        ``ties`` is the lengths of ties as a keyword, if the function accepts
-        them. Raise MeasureError if the function fails or returns an invalid
-        value.
+        ``ties`` is the lengths of ties as a keyword, if the function
+        accepts them. Raise MeasureError if the function fails or
+        returns an invalid value.
         """
         labels = labels.copy()  # the next measure reads the same labels
         labels.flags.writeable = False
@@ -203,8 +202,7 @@ class _Function(NamedTuple):
     def _problem(self, value: float) -> str:
         """Return the reason to refuse a value of the function, "" if there is none.
 
-        The value has to be finite, and in the range that
-        the measure declares.
+        The value has to be finite, and in the range that the measure declares.
         """
         entry = self.measure.family.entry
         assert entry is not None  # only built-in measures have none
@@ -241,8 +239,7 @@ def _accepted_names(call: Callable[..., Any], key: str) -> set[str]:
     Raises
     ------
     PlanError
-        If the function cannot be called with labels and
-        these arguments only.
+        If the function cannot be called with labels and these arguments only.
     """
     offered = {"cutoff", "convention", "ties"}  # besides the labels
     try:
@@ -274,8 +271,8 @@ def _accepted_names(call: Callable[..., Any], key: str) -> set[str]:
 def tie_lengths(codes: Codes) -> Ints:
     """Return the number of documents with each score, from the first rank down.
 
-    ``codes`` (n,) are a ranking of a query, whose lowest bits
-    mark ties with the document before.
+    ``codes`` (n,) are a ranking of a query, whose lowest bits mark ties
+    with the document before.
     """
     starts = np.flatnonzero((codes & 1) == 0)
     return np.diff(np.append(starts, codes.size))
@@ -284,8 +281,8 @@ def tie_lengths(codes: Codes) -> Ints:
 def _with_ties_reversed(labels: Floats, lengths: Ints) -> Floats:
     """Return labels (n,) in ranked order with the documents of each tie reversed.
 
-    ``lengths`` are the numbers of documents with equal scores, from the first
-    rank down.
+    ``lengths`` are the numbers of documents with equal scores, from the
+    first rank down.
     """
     # Without ties, every length is 1.
     if lengths.size == labels.size:
@@ -300,8 +297,9 @@ def orders_of_ties(labels: Floats, lengths: Ints) -> Iterator[Floats]:
     """Yield the different orders of labels within ties; if there are more than MOST_ORDERS, draw as many.
 
     ``labels`` (n,) are in ranked order, and ``lengths`` the numbers of
-    documents with equal scores, from the first rank down. The different orders
-    are equally probable. The drawn orders depend on the labels only.
+    documents with equal scores, from the first rank down. The different
+    orders are equally probable. The drawn orders depend on the labels
+    only.
     """
     ends = np.cumsum(lengths).tolist()
     ties = [
@@ -325,11 +323,10 @@ def _number_of_orders(tie: Floats) -> int:
 def _combined_orders(ties: Sequence[Floats]) -> Iterator[Floats]:
     """Yield all combinations of the orders of several ties, each as one array of labels.
 
-    A tie are documents with equal scores. ``ties`` has
-    the labels of each tie, from the first rank down.
+    A tie are documents with equal scores. ``ties`` has the labels of
+    each tie, from the first rank down.
     """
-    # Without ties left, there is one
-    # combination, of no documents.
+    # Without ties left, there is one combination, of no documents.
     if not ties:
         yield np.empty(0)
         return

@@ -17,9 +17,8 @@ def description_of_measure(entry: MeasureEntry) -> dict[str, Any]:
 
     With these values, a study can show the measure where its code is absent.
     """
-    # The package or file that has the measure's
-    # code. The fields that are texts, such as the
-    # label, are copied by their names, _TEXTS.
+    # The package or file that has the measure's code. The fields that
+    # are texts, such as the label, are copied by their names, _TEXTS.
     origin = entry.origin
     assert origin is not None
     return {
@@ -48,9 +47,9 @@ def described_measure(values: Mapping[str, Any]) -> MeasureEntry:
     for text in (name, version):
         if type(text) is not str or len(text) > 200 or not text.isprintable():
             raise ValueError("expected the name and the version of a package")
-    # A missing bound is None, because JSON has no
-    # infinity. The fields that are texts have the names
-    # _TEXTS. The origin is marked as absent here.
+    # A missing bound is None, because JSON has no infinity. The fields
+    # that are texts have the names _TEXTS. The origin is marked as
+    # absent here.
     entry = MeasureEntry(
         **{name: values[name] for name in _TEXTS},
         higher_is_better=values["higher_is_better"],

@@ -25,30 +25,32 @@ _MAX_LENGTHS = {"label": 80, "summary": 1000, "convention": 200, "per_query": 32
 class MeasureEntry:
     """A measure of one query, computed by a Python function.
 
-    The function gets the relevance labels of a query as a read-only float64
-    array of shape (n,), from the first rank down, and returns a number. Besides
-    them it may take by name:
+    The function gets the relevance labels of a query as a read-only
+    float64 array of shape (n,), from the first rank down, and returns a
+    number. Besides them it may take by name:
 
     - ``cutoff``: the k of ``NAME@k`` as an int, None for all documents;
     - ``convention``: the :class:`Convention` of the numbers, with the greatest grade of the data;
     - ``ties``: a tuple of the numbers of consecutive documents with one score; they add up to n.
 
-    Documents with equal scores are in the order of the convention, as for the
-    built-in measures. If the convention averages over all orders of equal
-    scores, the value is the mean of the function over the different orders of
-    labels (over 720 drawn ones, always the same, if there are more), unless the
-    function takes ``ties`` and treats equal scores itself.
+    Documents with equal scores are in the order of the convention, as
+    for the built-in measures. If the convention averages over all
+    orders of equal scores, the value is the mean of the function over
+    the different orders of labels (over 720 drawn ones, always the
+    same, if there are more), unless the function takes ``ties`` and
+    treats equal scores itself.
 
-    The function is called once per query and ranking, also on several threads
-    and in other processes. The function must return the same number for the
-    same arguments. The value of a part is the mean over its queries.
+    The function is called once per query and ranking, also on several
+    threads and in other processes. The function must return the same
+    number for the same arguments. The value of a part is the mean over
+    its queries.
 
     Attributes
     ----------
     key : str
-        Name that people type, and that plans and studies store: letters,
-        digits, hyphens and underscores. Case is ignored. Names of built-in
-        measures are refused, those of ir-measures included.
+        Name that people type, and that plans and studies store:
+        letters, digits, hyphens and underscores. Case is ignored. Names
+        of built-in measures are refused, those of ir-measures included.
     label : str
         Name in words.
     function : str
@@ -56,10 +58,10 @@ class MeasureEntry:
     summary : str
         Definition in a sentence.
     convention : str
-        Definition that the values follow, for instance "Moffat and Zobel 2008".
-        This definition is shown wherever the convention of a number is shown.
-        By default it is the convention of the built-in measures, which the
-        function must then follow.
+        Definition that the values follow, for instance "Moffat and
+        Zobel 2008". This definition is shown wherever the convention of
+        a number is shown. By default it is the convention of the
+        built-in measures, which the function must then follow.
     cutoff : {"none", "optional", "needed"}
         Whether the name has a cut-off.
     higher_is_better : bool
@@ -102,9 +104,8 @@ class MeasureEntry:
 
         A measure that is only described by a study lacks its package or file.
         """
-        # The reason of the origin is a sentence
-        # without a subject, such as "needs the file
-        # …"; "" if the package or file is present.
+        # The reason of the origin is a sentence without a subject, such
+        # as "needs the file …"; "" if the package or file is present.
         if (
             self.origin is not None
             and self.origin.lacking
@@ -127,8 +128,8 @@ class MeasureEntry:
         Raises
         ------
         PlanError
-            If the package of the function is absent, or the
-            function cannot be imported.
+            If the package of the function is absent, or the function
+            cannot be imported.
         """
         if self.lacking:
             raise PlanError(self.lacking)

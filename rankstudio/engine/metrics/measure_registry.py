@@ -28,15 +28,15 @@ class MeasureRegistry:
 
     Notes
     -----
-    One registry serves the whole process, on all threads. Measures are added,
-    and never removed while plans may name them.
+    One registry serves the whole process, on all threads. Measures are
+    added, and never removed while plans may name them.
     """
 
     def __init__(self, entries: Iterable[MeasureEntry] | None = None) -> None:
         """Start with some measures; by default with those of all plug-ins, which are read on first use."""
         self._lock = RLock()
-        # The measures with code, by name in lower
-        # case; None until those of plug-ins are read.
+        # The measures with code, by name in lower case; None until
+        # those of plug-ins are read.
         self._listed: dict[str, MeasureEntry] | None = None
         if entries is not None:
             self._listed = {entry.key.lower(): entry for entry in entries}
@@ -58,19 +58,18 @@ class MeasureRegistry:
         Raises
         ------
         PlanError
-            If the entry is invalid, or has the name of a built-in measure or of
-            a plug-in's measure.
+            If the entry is invalid, or has the name of a built-in
+            measure or of a plug-in's measure.
         """
         with self._lock:
             entries = self._entries()
             refuse_invalid_measure(entry)
-            # A measure that a program adds has no
-            # origin: it is the package of its function.
+            # A measure that a program adds has no origin: it is the
+            # package of its function.
             if entry.origin is None:
                 package = entry.function.partition(":")[0].partition(".")[0]
                 entry = replace(entry, origin=Origin(OriginKind.IMPORT, package, ""))
-            # The measure with this name
-            # so far, if there is one.
+            # The measure with this name so far, if there is one.
             existing = entries.get(entry.key.lower())
             origin = None if existing is None else existing.origin
             if origin is not None and origin.kind is OriginKind.PACKAGE:
@@ -83,8 +82,7 @@ class MeasureRegistry:
     def remember(self, entry: MeasureEntry) -> None:
         """Register a measure that a study describes, to show the study's results.
 
-        The registered measure has no code, so it cannot be
-        computed.
+        The registered measure has no code, so it cannot be computed.
         """
         with self._lock:
             self._remembered[entry.key.lower()] = entry
@@ -92,15 +90,15 @@ class MeasureRegistry:
     def receive(self, entry: MeasureEntry) -> None:
         """Register a measure that another process sends, unless this process has it already.
 
-        A measure of a file comes with its code, and can be computed here. Of
-        any other one, only the description is registered.
+        A measure of a file comes with its code, and can be computed
+        here. Of any other one, only the description is registered.
         """
         if self.find(entry.key) is not None:
             return
-        # A measure of a package names its function, which
-        # may be absent here. So it is registered as a
-        # description, which is not present. A measure of a
-        # file has "" as its function, and its code with it.
+        # A measure of a package names its function, which may be absent
+        # here. So it is registered as a description, which is not
+        # present. A measure of a file has "" as its function, and its
+        # code with it.
         if entry.function and entry.origin is not None:
             self.remember(replace(entry, origin=replace(entry.origin, present=False)))
         else:
@@ -124,9 +122,9 @@ def _measures_of_plugins() -> dict[str, MeasureEntry]:
         if entry.key.lower() in BY_NAME:
             raise _name_exists_error(entry)
 
-    # `entries_of` leaves out entries that `refuse`
-    # refuses, or whose name exists already. It
-    # warns about them with one of these two texts.
+    # `entries_of` leaves out entries that `refuse` refuses, or whose
+    # name exists already. It warns about them with one of these two
+    # texts.
     unusable = tr("A measure of the plug-in {name} cannot be used: {reason}")
     for loaded, entry in entries_of("measures", refuse, _NAME_EXISTS, unusable):
         origin = Origin(OriginKind.PACKAGE, loaded.package, loaded.version)

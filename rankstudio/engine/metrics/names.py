@@ -1,7 +1,7 @@
 """The measures by name: which there are, what they mean, and whether higher is better.
 
-The names of ir-measures are read, too: ``AP``, ``nDCG@10``, ``R@5``, ``Rprec``,
-``P(rel=2)@10``.
+The names of ir-measures are read, too: ``AP``, ``nDCG@10``, ``R@5``,
+``Rprec``, ``P(rel=2)@10``.
 
 This module imports no compiled code: the window reads it when it starts.
 """
@@ -42,8 +42,8 @@ class Measure:
     relevant_from : float, optional
         Smallest relevant label; by default that of the convention.
     persistence : float, optional
-        Probability that a reader goes on to the next document; by default that
-        of the family.
+        Probability that a reader goes on to the next document; by
+        default that of the family.
     """
 
     family: Family
@@ -167,15 +167,13 @@ def measure(name: str | Measure) -> Measure:
     # The cutoff is at least 1. A family has always a cutoff, never, or optionally.
     _, parameters_text, cut_text = match.groups()
     cut = None if cut_text is None else int(cut_text)
-    # `fitting_rule` is the stricter of the two
-    # rules that a name with this cutoff, or without
-    # one, satisfies; OPTIONAL is the other.
+    # `fitting_rule` is the stricter of the two rules that a name with
+    # this cutoff, or without one, satisfies; OPTIONAL is the other.
     fitting_rule = Cut.NONE if cut is None else Cut.NEEDED
     if cut == 0 or family.cut not in (Cut.OPTIONAL, fitting_rule):
         raise ParameterError("measure", name, _expected_names())
-    # The usual persistence of the family
-    # is stored as None, so that two names
-    # of the same measure are equal.
+    # The usual persistence of the family is stored as None, so that two
+    # names of the same measure are equal.
     parameters = _parameters(name, family, parameters_text)
     persistence = parameters.get("p")
     if persistence == family.persistence:
@@ -265,9 +263,9 @@ def _similar_name(name: object) -> str:
     word, _, cut_text = (
         name.strip().partition("@") if isinstance(name, str) else ("", "", "")
     )
-    # Names and aliases of built-in families, then
-    # the names of all families. A name in both has
-    # the same family, so the order does not matter.
+    # Names and aliases of built-in families, then the names of all
+    # families. A name in both has the same family, so the order does
+    # not matter.
     family_of_name = {
         **BY_NAME,
         **{family.name.lower(): family for family in families()},
@@ -288,8 +286,8 @@ def _similar_name(name: object) -> str:
 def _parameters(name: str, family: Family, text: str | None) -> dict[str, float]:
     """Parse the text in the parentheses of a measure's name, such as "p=0.9,rel=2": numbers by key.
 
-    None gives {}. Raise ParameterError, which shows the whole ``name``, for a
-    key that the family does not have, or anything else.
+    None gives {}. Raise ParameterError, which shows the whole ``name``,
+    for a key that the family does not have, or anything else.
     """
     if text is None:
         return {}
@@ -384,7 +382,6 @@ OFFERED = _offered_names(FAMILIES)
 def offered() -> tuple[str, ...]:
     """Return the names of the measures that menus offer, with usual cut-offs.
 
-    Those of plug-ins and files, which
-    take longer, are at the end.
+    Those of plug-ins and files, which take longer, are at the end.
     """
     return (*OFFERED, *_offered_names(map(family_of, MEASURES.entries())))

@@ -57,8 +57,8 @@ def short_queries(
     names : iterable of str
         Names of the measures; of several cut-offs the largest is reported.
     """
-    # Number of documents below which a query
-    # counts 0, by measure; 0 if it always counts.
+    # Number of documents below which a query counts 0, by measure; 0 if
+    # it always counts.
     cuts = {name: convention(key).min_documents(name) for name in names}
     cut = max(cuts.values(), default=0)
     n_short = int(np.count_nonzero(query_sizes < cut))
@@ -71,10 +71,9 @@ def short_queries(
 def short_query_note(query_sizes: Ints, key: str, names: Iterable[str]) -> str:
     """Return the sentence on queries that count 0 because they have few documents.
 
-    ``query_sizes`` (Q,) are the numbers of documents of
-    the queries, ``key`` is that of the convention, and
-    ``names`` are those of the measures. Return "" if no
-    query counts 0.
+    ``query_sizes`` (Q,) are the numbers of documents of the queries,
+    ``key`` is that of the convention, and ``names`` are those of the
+    measures. Return "" if no query counts 0.
     """
     short = short_queries(query_sizes, key, names)
     return short.note if short is not None else ""
@@ -83,9 +82,9 @@ def short_query_note(query_sizes: Ints, key: str, names: Iterable[str]) -> str:
 def zero_measure_note(key: str, name: str) -> str:
     """Return why a measure may be 0 for all models, and what to do, as sentences.
 
-    ``key`` is that of the convention, and ``name`` that of the measure. Return
-    "" if the convention has no rule by which short queries count 0 in the
-    measure.
+    ``key`` is that of the convention, and ``name`` that of the measure.
+    Return "" if the convention has no rule by which short queries count
+    0 in the measure.
     """
     rules = convention(key)
     cut = rules.min_documents(name)

@@ -21,12 +21,12 @@ class ClusterEntry:
     key : str
         Key of the kind of cluster.
     library, extra : str
-        Library that the cluster needs, and the extra of RankStudio
-        that installs it.
+        Library that the cluster needs, and the extra of RankStudio that
+        installs it.
     connect : str
-        ``"module:function"``: called with an address and
-        certificates or None, it is a context manager that provides
-        a :class:`concurrent.futures.Executor`.
+        ``"module:function"``: called with an address and certificates
+        or None, it is a context manager that provides a
+        :class:`concurrent.futures.Executor`.
     """
 
     key: str
@@ -38,8 +38,8 @@ class ClusterEntry:
 def cluster_entry() -> ClusterEntry | None:
     """Return the kind of cluster that runs use, for any address.
 
-    The result is the first kind that a plug-in adds; None without
-    such a plug-in.
+    The result is the first kind that a plug-in adds; None without such
+    a plug-in.
     """
     exists = tr("A cluster with the key {key} exists already. Choose another key.")
     unusable = tr("A cluster of the plug-in {name} cannot be used: {reason}")
@@ -50,8 +50,7 @@ def cluster_entry() -> ClusterEntry | None:
 def _refuse_invalid(entry: object) -> None:
     """Raise a PlanError for an entry of a plug-in that is no valid cluster.
 
-    A valid entry is a ClusterEntry whose function is named as
-    "module:name".
+    A valid entry is a ClusterEntry whose function is named as "module:name".
     """
     if not isinstance(entry, ClusterEntry):
         raise PlanError(

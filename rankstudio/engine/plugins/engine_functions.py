@@ -18,8 +18,7 @@ class EngineFunction:
     key : str
         Name of the function.
     module : str
-        Module of the function; imported when the name is first
-        used.
+        Module of the function; imported when the name is first used.
 
     Examples
     --------

@@ -20,9 +20,8 @@ def entries_of(
 ) -> list[tuple[LoadedPlugin, Any]]:
     """Return (plug-in, entry) for each usable entry of a kind, built-in ones first.
 
-    An entry is what a plug-in adds to the program, such as a
-    method. Unusable entries of other packages are left out with a
-    warning.
+    An entry is what a plug-in adds to the program, such as a method.
+    Unusable entries of other packages are left out with a warning.
 
     Parameters
     ----------
@@ -33,16 +32,16 @@ def entries_of(
         Raises PlanError for an entry that cannot be used. Built-in
         entries are not checked.
     exists, unusable : str
-        Messages: for an entry whose ``{key}`` exists already, and
-        for an entry of the plug-in ``{name}`` that cannot be used,
-        with the ``{reason}``.
+        Messages: for an entry whose ``{key}`` exists already, and for
+        an entry of the plug-in ``{name}`` that cannot be used, with the
+        ``{reason}``.
     """
     entries: list[tuple[LoadedPlugin, Any]] = []
     # The plug-in of each key; keys that differ in case only are equal.
     keys: dict[str, LoadedPlugin] = {}
     plugins = plugins_with(kind)
-    # RankStudio's own plug-ins only fail if the user has left out another one
-    # that they need, which is no reason for a warning.
+    # RankStudio's own plug-ins only fail if the user has left out
+    # another one that they need, which is no reason for a warning.
     for failed in (plugin for plugin in plugins.failed if not plugin.built_in):
         text = tr(
             "The plug-in {name} of {package} {version} cannot be loaded: {reason}."
@@ -54,17 +53,16 @@ def entries_of(
             version=failed.version,
             reason=failed.reason,
         )
-    # Built-in plug-ins come first, so that their keys are used
-    # already. Another entry with such a key, or an invalid one,
-    # gives a warning.
+    # Built-in plug-ins come first, so that their keys are used already.
+    # Another entry with such a key, or an invalid one, gives a warning.
     for loaded in plugins.loaded:
         for entry in values_of(loaded, kind):
             if not loaded.built_in:
                 try:
                     refuse_invalid(entry)
                     earlier = keys.get(entry.key.lower())
-                    # Two other packages with the same key: the user may leave
-                    # one of them out.
+                    # Two other packages with the same key: the user may
+                    # leave one of them out.
                     if (
                         earlier is not None
                         and earlier.package != loaded.package
@@ -97,12 +95,11 @@ def _warn_of_two(first: LoadedPlugin, second: LoadedPlugin, key: str) -> None:
 def values_of(loaded: LoadedPlugin, kind: str) -> tuple[Any, ...]:
     """Return a plug-in's entries of a kind.
 
-    A value that is not a tuple is returned as a single entry, which
-    the check of :func:`entries_of` refuses. ``kind`` is the name of
-    a field of `Plugin`. A built-in plug-in may name the tuple of
-    entries as "module:name" instead: classes with computations are
-    then imported only when the entries are needed, not together
-    with the plug-in.
+    A value that is not a tuple is returned as a single entry, which the
+    check of :func:`entries_of` refuses. ``kind`` is the name of a field
+    of `Plugin`. A built-in plug-in may name the tuple of entries as
+    "module:name" instead: classes with computations are then imported
+    only when the entries are needed, not together with the plug-in.
     """
     values = getattr(loaded.plugin, kind)
     if loaded.built_in and isinstance(values, str):
@@ -113,8 +110,8 @@ def values_of(loaded: LoadedPlugin, kind: str) -> tuple[Any, ...]:
 def warn_once(text: str, **values: str) -> None:
     """Warn of a problem of a plug-in.
 
-    ``text`` is a template for ``values``, each of which is written
-    on one line. The same warning is given only once in a process.
+    ``text`` is a template for ``values``, each of which is written on
+    one line. The same warning is given only once in a process.
     """
     sentence = text.format(**{name: one_line(value) for name, value in values.items()})
     if sentence not in _given_warnings:

@@ -18,11 +18,9 @@ class FeatureColumn:
     key : str
         Key, unique among columns.
     label, help : str
-        Title, and meaning of the numbers, as a sentence without a
-        full stop.
+        Title, and meaning of the numbers, as a sentence without a full stop.
     task : str
-        Name of the computation while it runs, such as "Comparing
-        the parts".
+        Name of the computation while it runs, such as "Comparing the parts".
     compute : str
         ``"module:function"``: called with a
         :class:`~rankstudio.engine.data.dataset.Fold` and the
@@ -34,11 +32,10 @@ class FeatureColumn:
     width : int
         Width in pixels.
     parts : tuple of str
-        Parts, such as "vali", that a fold must have for the
-        computation.
+        Parts, such as "vali", that a fold must have for the computation.
     most_documents : int
-        Maximum number of documents of the training part and these
-        parts together; with more documents, nothing is computed.
+        Maximum number of documents of the training part and these parts
+        together; with more documents, nothing is computed.
     """
 
     key: str
@@ -71,8 +68,8 @@ class FeatureValue:
 def feature_columns() -> list[FeatureColumn]:
     """Return the columns that abilities add to tables of features.
 
-    Abilities are RankStudio's own removable plug-ins. Columns of other packages
-    are left out with a warning.
+    Abilities are RankStudio's own removable plug-ins. Columns of other
+    packages are left out with a warning.
     """
     # Texts of the warnings.
     exists = tr(

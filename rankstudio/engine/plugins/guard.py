@@ -53,8 +53,8 @@ PRINTED_TO_STDERR = _Printed()
 def failure(error: BaseException) -> str:
     """Describe an error that foreign code (of a plug-in) raised in one line, with file and line.
 
-    File and line are the last place in the traceback outside of
-    this program, if there is any.
+    File and line are the last place in the traceback outside of this
+    program, if there is any.
     """
     frames = traceback.extract_tb(error.__traceback__)
     foreign_frames = [
@@ -77,8 +77,8 @@ def called(
 ) -> T:
     """Call a function of foreign code (of a plug-in), and return its value.
 
-    The code runs on a thread of its own, which is left behind if
-    the code hangs.
+    The code runs on a thread of its own, which is left behind if the
+    code hangs.
 
     Parameters
     ----------
@@ -87,14 +87,14 @@ def called(
     seconds : float, optional
         Time limit; none by default.
     check : callable
-        Called at short intervals meanwhile; it may raise an error
-        to stop waiting. The default, `int`, does nothing.
+        Called at short intervals meanwhile; it may raise an error to
+        stop waiting. The default, `int`, does nothing.
 
     Raises
     ------
     RuntimeError
-        If the code raises an error or ends the program, with the
-        reason as a sentence.
+        If the code raises an error or ends the program, with the reason
+        as a sentence.
     TimeoutError
         If the code takes too long.
     """
@@ -109,12 +109,12 @@ def yielded(
 ) -> Iterator[T]:
     """Yield the values of a generator of foreign code, which runs on its own thread.
 
-    ``function`` returns the generator. The thread is left behind if
-    the code hangs. ``seconds`` is the limit of the time spent waiting
-    in all, None for no limit; ``check`` is called meanwhile, and may
-    raise an error to stop (``int`` does nothing). Raise RuntimeError
-    if the code raises an error or ends the program, TimeoutError if
-    it takes too long.
+    ``function`` returns the generator. The thread is left behind if the
+    code hangs. ``seconds`` is the limit of the time spent waiting in
+    all, None for no limit; ``check`` is called meanwhile, and may raise
+    an error to stop (``int`` does nothing). Raise RuntimeError if the
+    code raises an error or ends the program, TimeoutError if it takes
+    too long.
     """
     # Of one element: the code computes at most one value in advance.
     results: queue.Queue[tuple[str, Any]] = queue.Queue(1)
@@ -123,8 +123,8 @@ def yielded(
     def work() -> None:
         """Put each value of the foreign generator into the queue, then its end or error; runs in a thread.
 
-        Calls ``function`` of the enclosing function, and uses its
-        queue and event.
+        Calls ``function`` of the enclosing function, and uses its queue
+        and event.
         """
         try:
             for item in function():
@@ -169,8 +169,8 @@ def _put_while_awaited(
 ) -> None:
     """Put a result into the queue, unless its receiver has stopped waiting.
 
-    The receiver sets ``ended`` when it stops waiting. While the
-    queue is full, wait.
+    The receiver sets ``ended`` when it stops waiting. While the queue
+    is full, wait.
     """
     while not ended.is_set():
         try:

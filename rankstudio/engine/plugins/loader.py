@@ -97,9 +97,9 @@ _ABILITIES = {
 _BUILT_IN = {**_CORE, **_ABILITIES}
 """Built-in plug-ins by name, each with the kinds of its entries and its module and name.
 
-A plug-in is imported only when entries of such a kind are needed, so that
-reading data does not wait for the methods. The folder of an ability may be
-absent.
+A plug-in is imported only when entries of such a kind are needed, so
+that reading data does not wait for the methods. The folder of an
+ability may be absent.
 """
 
 
@@ -110,8 +110,7 @@ class PluginSet:
     Attributes
     ----------
     loaded : tuple of LoadedPlugin
-        Usable plug-ins: built-in plug-ins first, then the others by
-        name.
+        Usable plug-ins: built-in plug-ins first, then the others by name.
     failed : tuple of FailedPlugin
         Plug-ins that cannot be loaded, with the reasons.
     left_out : tuple of str
@@ -127,8 +126,8 @@ class PluginSet:
 def plugins() -> PluginSet:
     """Return the plug-ins of this installation; each is read once per process.
 
-    A plug-in that cannot be imported, or is not a :class:`Plugin`, is among the
-    failed plug-ins.
+    A plug-in that cannot be imported, or is not a :class:`Plugin`, is
+    among the failed plug-ins.
     """
     return _plugins_with_needs(tuple(_BUILT_IN))
 
@@ -150,8 +149,7 @@ def plugins_with(kind: str) -> PluginSet:
 def _plugins_with_needs(names: tuple[str, ...]) -> PluginSet:
     """Return the named built-in plug-ins, and those of installed packages.
 
-    A plug-in that needs an absent plug-in is among the failed
-    plug-ins.
+    A plug-in that needs an absent plug-in is among the failed plug-ins.
     """
     package_plugins = _plugins_of_packages()  # loaded, failed and left out
     loaded: list[LoadedPlugin] = []
@@ -190,9 +188,9 @@ def _reason_of_missing_needs(plugin: Plugin, above: tuple[str, ...] = ()) -> str
         return tr("needs: expected names of plug-ins, got {value}").format(
             value=shown(plugin.needs)
         )
-    # The loaded ones of installed packages, by name. Built-in
-    # plug-ins are the core, which is always there, and abilities,
-    # which may be absent.
+    # The loaded ones of installed packages, by name. Built-in plug-ins
+    # are the core, which is always there, and abilities, which may be
+    # absent.
     package_plugins = {
         loaded.plugin.name: loaded.plugin for loaded in _plugins_of_packages().loaded
     }
@@ -232,8 +230,8 @@ def _built_in(names: tuple[str, ...]) -> tuple[LoadedPlugin, ...]:
 def _is_available(name: str, names_to_leave_out: Collection[str]) -> bool:
     """Return whether an ability, a removable built-in plug-in, can be loaded.
 
-    Return False if the user leaves it out (``names_to_leave_out``),
-    or its folder does not exist.
+    Return False if the user leaves it out (``names_to_leave_out``), or
+    its folder does not exist.
     """
     # The second value is "module:name" of the plug-in.
     _, reference = _ABILITIES[name]
@@ -277,8 +275,8 @@ def _plugins_of_packages() -> PluginSet:
     used_names = set(_BUILT_IN)
     failed: list[FailedPlugin] = []
     left_out = sorted(names_to_leave_out & set(_ABILITIES))
-    # Entry points are the names under which packages announce plug-ins: (name,
-    # module and object, package).
+    # Entry points are the names under which packages announce plug-ins:
+    # (name, module and object, package).
     entry_points = sorted(_entry_points())
     left_out += [name for name, _, _ in entry_points if name in names_to_leave_out]
     entry_points = [
@@ -286,8 +284,8 @@ def _plugins_of_packages() -> PluginSet:
         for entry_point in entry_points
         if entry_point[0] not in names_to_leave_out
     ]
-    # Each result is a plug-in, or the error of its import. A plug-in may have
-    # another name than its entry point.
+    # Each result is a plug-in, or the error of its import. A plug-in
+    # may have another name than its entry point.
     results = _import_with_timeout([value for _, value, _ in entry_points])
     for (name, _, package), result in zip(entry_points, results, strict=True):
         if isinstance(result, BaseException):
@@ -332,8 +330,8 @@ def _entry_points() -> Iterator[tuple[str, str, _Package]]:
 
     The value is "module:name", the package has name and version.
 
-    Only files that name the group are parsed, because an installation has
-    hundreds of packages, but few with plug-ins.
+    Only files that name the group are parsed, because an installation
+    has hundreds of packages, but few with plug-ins.
     """
     from importlib.metadata import distributions  # noqa: PLC0415 - slow to import
 
@@ -343,8 +341,8 @@ def _entry_points() -> Iterator[tuple[str, str, _Package]]:
         if not text or GROUP not in text:
             continue
         package = _package_of(distribution)
-        # Of packages with the same name, Python imports the first on its path:
-        # only its plug-ins count.
+        # Of packages with the same name, Python imports the first on
+        # its path: only its plug-ins count.
         if package.name in packages:
             continue
         packages.add(package.name)
@@ -355,8 +353,8 @@ def _entry_points() -> Iterator[tuple[str, str, _Package]]:
 def _parsed_entry_points(text: str) -> list[tuple[str, str]]:
     """Return (name, "module:name") of each plug-in in the text of ``entry_points.txt``.
 
-    Such a file of an installed package has other groups, too.
-    Return [] if the text is invalid.
+    Such a file of an installed package has other groups, too. Return []
+    if the text is invalid.
     """
     parser = ConfigParser(delimiters=("=",), interpolation=None, strict=False)
     parser.optionxform = str  # type: ignore[assignment,method-assign]  # names keep their capitals
@@ -370,8 +368,8 @@ def _parsed_entry_points(text: str) -> list[tuple[str, str]]:
 def _package_of(distribution: Distribution) -> _Package:
     """Return name and version of a package, from the first lines of its metadata.
 
-    `Distribution.metadata` uses Python's parser of e-mails, which takes as long
-    as importing a plug-in.
+    `Distribution.metadata` uses Python's parser of e-mails, which takes
+    as long as importing a plug-in.
     """
     text = (
         distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or ""
@@ -388,13 +386,13 @@ def _package_of(distribution: Distribution) -> _Package:
 def _import_with_timeout(values: Sequence[str]) -> list[Plugin | BaseException]:
     """Import plug-ins one after another on a thread, each for at most some seconds.
 
-    ``values`` has "module:name" of each plug-in. Return the
-    plug-ins in this order, with the error in place of a plug-in
-    that cannot be imported.
+    ``values`` has "module:name" of each plug-in. Return the plug-ins in
+    this order, with the error in place of a plug-in that cannot be
+    imported.
 
     Prints go to standard error, because standard output may be the
-    result of a command. If an import takes too long, its thread is
-    left behind, and another thread imports the remaining plug-ins.
+    result of a command. If an import takes too long, its thread is left
+    behind, and another thread imports the remaining plug-ins.
     """
     results: list[Plugin | BaseException] = []
     with redirect_stdout(sys.stderr):
@@ -418,9 +416,9 @@ def _import_each(
 ) -> None:
     """Import plug-ins, and put each plug-in, or the error of its import, into a queue.
 
-    ``values`` has "module:name" of each plug-in. End when an import
-    has taken too long: the receiver of the queue continues on
-    another thread.
+    ``values`` has "module:name" of each plug-in. End when an import has
+    taken too long: the receiver of the queue continues on another
+    thread.
     """
     for value in values:
         started = time.monotonic()

@@ -16,14 +16,14 @@ class ModelReader:
     key : str
         Key of the reader.
     recognise : str
-        ``"module:function"`` that returns whether a file that is
-        not JSON begins like such a model.
+        ``"module:function"`` that returns whether a file that is not
+        JSON begins like such a model.
     parse : str
-        ``"module:function"`` that returns the `ParsedModel` of a
-        file, or None if the file has no model.
+        ``"module:function"`` that returns the `ParsedModel` of a file,
+        or None if the file has no model.
     place : str
-        ``"module:function"`` that returns the model in the features
-        of some data.
+        ``"module:function"`` that returns the model in the features of
+        some data.
     """
 
     key: str

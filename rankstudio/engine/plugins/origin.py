@@ -30,14 +30,12 @@ class Origin:
     name : str
         Name of the package, or of the file without its folder.
     version_or_checksum : str
-        Version of the package, or SHA-256 of the file in
-        hexadecimal digits.
+        Version of the package, or SHA-256 of the file in hexadecimal digits.
     path : str
-        Path of the file; "" for packages. A study does not store
-        it.
+        Path of the file; "" for packages. A study does not store it.
     present : bool
-        Whether the code is available. The code is not available if
-        the method is only known from a study.
+        Whether the code is available. The code is not available if the
+        method is only known from a study.
     """
 
     kind: OriginKind
@@ -57,8 +55,8 @@ class Origin:
     def lacking(self) -> str:
         """Reason why the code of the method is absent, with a remedy; "" if it is present.
 
-        The reason is a sentence without a subject: "needs the file
-        …. Add it as a method."
+        The reason is a sentence without a subject: "needs the file ….
+        Add it as a method."
         """
         if self.present:
             return ""

@@ -19,16 +19,15 @@ class PartCommand:
     key : str
         Name of the action.
     text, help : str
-        Text in the menu, with ``&`` before its mnemonic, and what
-        it does, as a sentence.
+        Text in the menu, with ``&`` before its mnemonic, and what it
+        does, as a sentence.
     menu, after : str
         Menu, and key of the command that this command follows.
     slot : str
-        Name of the controller's method; its page is shown before it
-        is called.
+        Name of the controller's method; its page is shown before it is called.
     possible : str
-        Name of the controller's property that says whether the
-        command can be carried out.
+        Name of the controller's property that says whether the command
+        can be carried out.
     """
 
     key: str
@@ -51,8 +50,8 @@ class PagePart:
     label : str
         Title of the panel.
     page, column : str
-        Key of the page, and name of the column or row at whose end
-        the panel is added.
+        Key of the page, and name of the column or row at whose end the
+        panel is added.
     controller : str
         ``"module:Class"``: called with the theme, the models and a
         parent, it has a ``panel``.
@@ -75,8 +74,8 @@ class PagePart:
 def page_parts() -> list[tuple[LoadedPlugin, PagePart]]:
     """Return (plug-in, part) for each panel that an ability adds to a page of the window.
 
-    Abilities are RankStudio's own removable plug-ins. Parts of
-    other packages are refused with a warning.
+    Abilities are RankStudio's own removable plug-ins. Parts of other
+    packages are refused with a warning.
     """
     exists = tr(
         "A part of a page with the key {key} exists already. Choose another key."

@@ -26,18 +26,18 @@ class PairSource:
     recognise : str
         Takes a path, and returns whether it is a file of this kind.
     settings : str
-        Takes the plain values of a plan's preferences other than
-        path and checksum, and returns these values in canonical
-        form; raises ParameterError for wrong values.
+        Takes the plain values of a plan's preferences other than path
+        and checksum, and returns these values in canonical form; raises
+        ParameterError for wrong values.
     check : str
-        Takes a plan and its data, and raises a DataError if the
-        pairs do not fit the data.
+        Takes a plan and its data, and raises a DataError if the pairs
+        do not fit the data.
     pairs : str
-        Takes a plan and a fold, and returns the `Preferences` of
-        the training part of the fold.
+        Takes a plan and a fold, and returns the `Preferences` of the
+        training part of the fold.
     note : str
-        Takes a plan, and returns a note on its pairs to be shown
-        before a run; "" for none.
+        Takes a plan, and returns a note on its pairs to be shown before
+        a run; "" for none.
     add_options : str
         Takes a parser of arguments, and adds the options of the
         terminal that name a file of pairs.

@@ -29,8 +29,7 @@ class Plugin:
     Attributes
     ----------
     name : str
-        Name, as ``rankstudio plugins`` lists it and ``--without``
-        takes it.
+        Name, as ``rankstudio plugins`` lists it and ``--without`` takes it.
     methods : tuple of Method
         Selectors and rankers.
     measures : tuple of Measure
@@ -39,9 +38,8 @@ class Plugin:
         Formats of data files.
     model_formats : tuple of ModelFormat
         Formats of other programs in which models are written. In a
-        built-in plug-in, `model_formats`, `data_formats` and
-        `analyses` may also be a reference ``"module:name"`` to the
-        tuple.
+        built-in plug-in, `model_formats`, `data_formats` and `analyses`
+        may also be a reference ``"module:name"`` to the tuple.
     model_readers : tuple of ModelReader
         Readers of models of other programs; only those of built-in
         plug-ins are asked.
@@ -50,8 +48,7 @@ class Plugin:
     panels : tuple of WindowPanel
         Panels on pages of the window.
     parts : tuple of PagePart
-        Panels with a controller, among those of a page of the
-        window.
+        Panels with a controller, among those of a page of the window.
     window_commands : tuple of WindowCommands
         Commands of the window's menus.
     feature_columns : tuple of FeatureColumn
@@ -73,27 +70,25 @@ class Plugin:
     clusters : tuple of ClusterEntry
         Clusters whose workers can carry out runs.
     pair_sources : tuple of PairSource
-        Files of pairs of documents from which runs learn instead of
-        labels.
+        Files of pairs of documents from which runs learn instead of labels.
     functions : tuple of EngineFunction
         Functions that are also names of :mod:`rankstudio.engine`.
     summary : str
         Description in one sentence.
     needs : tuple of str
-        Names of plug-ins that this plug-in uses; where one of these
-        is missing, this plug-in is left out.
+        Names of plug-ins that this plug-in uses; where one of these is
+        missing, this plug-in is left out.
     texts : str
         ``"package:folder"`` with translations of the texts of the
         entries: compiled gettext catalogs in UTF-8, such as
-        ``folder/de/LC_MESSAGES/mine.mo``. The package is not
-        imported for them.
+        ``folder/de/LC_MESSAGES/mine.mo``. The package is not imported
+        for them.
     api : int
-        Version of :mod:`rankstudio.api` that the plug-in is written
-        for.
+        Version of :mod:`rankstudio.api` that the plug-in is written for.
     bibtex : str
         Entry of BibTeX for the package, which ``rankstudio cite``
-        prints for runs that use it; "" to make one of name, summary
-        and version.
+        prints for runs that use it; "" to make one of name, summary and
+        version.
 
     Examples
     --------
@@ -139,8 +134,7 @@ class LoadedPlugin:
     plugin : Plugin
         The plug-in.
     package, version : str
-        Name and version of the package; "rankstudio" for a built-in
-        plug-in.
+        Name and version of the package; "rankstudio" for a built-in plug-in.
     built_in : bool
         Whether the plug-in is a part of RankStudio.
     """
@@ -158,13 +152,12 @@ class FailedPlugin:
     Attributes
     ----------
     name, package, version : str
-        Names of the entry point and the package, and the package's
-        version.
+        Names of the entry point and the package, and the package's version.
     reason : str
         Reason why it cannot be loaded, as a sentence.
     built_in : bool
-        Whether it is a built-in ability that needs an absent
-        plug-in; no warning is given for it.
+        Whether it is a built-in ability that needs an absent plug-in;
+        no warning is given for it.
     """
 
     name: str

@@ -49,8 +49,7 @@ def printed_results() -> list[PrintedResults]:
 def _refuse_invalid(entry: object) -> None:
     """Raise a PlanError for any published averages that a package's plug-in adds.
 
-    Only the built-in published averages have been checked against
-    their papers.
+    Only the built-in published averages have been checked against their papers.
     """
     text = tr("only RankStudio itself has printed results, got {value}.")
     raise PlanError(text.format(value=shown(entry)))

@@ -35,8 +35,7 @@ class ReportPart:
     Attributes
     ----------
     key : str
-        Key of the section, which has its title and its place in the
-        report.
+        Key of the section, which has its title and its place in the report.
     compute : str
         ``"module:function"``: called with a
         :class:`~rankstudio.engine.analysis.reported_runs.ReportSource`,
@@ -52,8 +51,8 @@ class ReportPart:
 def report_parts() -> dict[str, ReportPart]:
     """Return the sections of reports that abilities write, by key.
 
-    Abilities are RankStudio's own removable plug-ins. Sections of
-    other packages are left out with a warning.
+    Abilities are RankStudio's own removable plug-ins. Sections of other
+    packages are left out with a warning.
     """
     # Texts of the warnings.
     exists = tr(
@@ -69,8 +68,7 @@ def report_parts() -> dict[str, ReportPart]:
 def _refuse_invalid(entry: object) -> None:
     """Raise a PlanError for any section of reports that a package's plug-in adds.
 
-    Other packages add an analysis instead, which never sees a
-    sealed test part.
+    Other packages add an analysis instead, which never sees a sealed test part.
     """
     text = tr(
         "only RankStudio itself has sections of reports; use an Analysis instead of {value}."

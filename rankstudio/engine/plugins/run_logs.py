@@ -26,12 +26,13 @@ class RunLog:
     help : str
         What ``--log KEY`` and ``--log KEY:PLACE`` do, after "also log the run to".
     store : str
-        ``"module:function"``: takes the text PLACE, "" without one, and returns
-        the location of the log; raises a ParameterError or a MissingExtraError
-        where nothing can be logged there.
+        ``"module:function"``: takes the text PLACE, "" without one, and
+        returns the location of the log; raises a ParameterError or a
+        MissingExtraError where nothing can be logged there.
     listener : str
-        ``"module:Class"``, a :class:`RunListener`, called with the location of
-        the log, the name of the data, and a function that shows a sentence.
+        ``"module:Class"``, a :class:`RunListener`, called with the
+        location of the log, the name of the data, and a function that
+        shows a sentence.
 
     Examples
     --------
@@ -51,8 +52,7 @@ class RunListener(Protocol):
     Attributes
     ----------
     sealed : bool
-        Whether the test part is sealed: then no result on it may be
-        logged.
+        Whether the test part is sealed: then no result on it may be logged.
 
     Examples
     --------
@@ -83,8 +83,8 @@ class RunListener(Protocol):
     ) -> None:
         """Log the result of a run, and the file of the model learned from all documents, if any.
 
-        ``refitted`` is the path of this file, or None. ``stopped``
-        is whether the run was stopped.
+        ``refitted`` is the path of this file, or None. ``stopped`` is
+        whether the run was stopped.
         """
         ...
 
@@ -96,8 +96,8 @@ class RunListener(Protocol):
 def run_logs() -> dict[str, RunLog]:
     """Return the programs in which runs can be logged, such as MLflow, by key.
 
-    Programs that plug-ins add, but that cannot be used, are left
-    out with a warning.
+    Programs that plug-ins add, but that cannot be used, are left out
+    with a warning.
     """
     # Texts of the warnings.
     exists = tr("A log with the key {key} exists already. Choose another key.")

@@ -48,8 +48,8 @@ class RunTable:
     columns : tuple of RunColumn
         Columns after that of the fold.
     compute : str
-        ``"module:function"``: called with a run, its data and
-        whether their test part is sealed, it returns a
+        ``"module:function"``: called with a run, its data and whether
+        their test part is sealed, it returns a
         :class:`RunTableRows`, or raises a PlanError with the reason
         why there is none.
     """
@@ -100,8 +100,8 @@ class RunTableRows:
 def run_tables() -> list[RunTable]:
     """Return the tables of runs that abilities add.
 
-    Abilities are RankStudio's own removable plug-ins. Tables of
-    other packages are left out with a warning.
+    Abilities are RankStudio's own removable plug-ins. Tables of other
+    packages are left out with a warning.
     """
     # Texts of the warnings.
     exists = tr(

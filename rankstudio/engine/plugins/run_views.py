@@ -18,13 +18,13 @@ class RunView:
     key : str
         Key, unique among views.
     label, title : str
-        Name of the view in the list of views, and title of the panel while the view is
-        shown.
+        Name of the view in the list of views, and title of the panel
+        while the view is shown.
     tab : str
         Key of the tab to which the view is added as the last part.
     view : str
-        ``"module:Class"`` of a view that is called with the theme. It shows a run, or
-        compares runs.
+        ``"module:Class"`` of a view that is called with the theme. It
+        shows a run, or compares runs.
     """
 
     key: str
@@ -37,8 +37,8 @@ class RunView:
 def run_views() -> list[RunView]:
     """Return the views of runs that abilities add.
 
-    Abilities are RankStudio's own removable plug-ins. Views of
-    other packages are left out with a warning.
+    Abilities are RankStudio's own removable plug-ins. Views of other
+    packages are left out with a warning.
     """
     exists = tr("A view of runs with the key {key} exists already. Choose another key.")
     unusable = tr("A view of the plug-in {name} cannot be used: {reason}")

@@ -27,9 +27,8 @@ class TerminalCommand:
         Name of the command: lower-case letters, digits and hyphens.
     module : str
         Module with ``HELP`` and ``DESCRIPTION``, the function
-        ``add_options(parser)``, and ``run(args)``, which returns
-        the exit status. It is imported when the command is used or
-        listed.
+        ``add_options(parser)``, and ``run(args)``, which returns the
+        exit status. It is imported when the command is used or listed.
 
     Examples
     --------
@@ -48,8 +47,8 @@ def commands_to_record() -> dict[str, str]:
     stored in a file, so that the commands of absent abilities are
     known, too.
     """
-    # Built-in entries are not checked (the lambda), and need no texts of
-    # warnings (""). Analyses are commands, too.
+    # Built-in entries are not checked (the lambda), and need no texts
+    # of warnings (""). Analyses are commands, too.
     return {
         entry.key: loaded.plugin.name
         for kind in ("commands", "analyses")

@@ -1,8 +1,8 @@
 """Translations of the texts in the entries of plug-ins, from compiled gettext catalogs.
 
-A plug-in translates its own texts only. A text stays in English where the
-catalog is damaged, or where the translation is not one line or has other fields
-for values than the text.
+A plug-in translates its own texts only. A text stays in English where
+the catalog is damaged, or where the translation is not one line or has
+other fields for values than the text.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def _valid_translations(loaded: LoadedPlugin, language: str) -> dict[str, str]:
     """Return the valid translations of a plug-in's own texts, by text.
 
     A translation is left out, with a warning, if it has fields for
-    values that the text lacks. Raise ValueError for a damaged
-    catalog. ``language`` is a key such as "de".
+    values that the text lacks. Raise ValueError for a damaged catalog.
+    ``language`` is a key such as "de".
     """
     catalog = dict(read_catalog(_catalog_path(loaded.plugin.texts, language)))
     # Only texts that its entries show are translated, no other texts of the program.
@@ -104,8 +104,7 @@ def _valid_translations(loaded: LoadedPlugin, language: str) -> dict[str, str]:
 def _with_double_braces(text: str) -> str:
     """Return a text with its braces doubled.
 
-    Texts of measures have doubled braces in sentences that are
-    formatted later.
+    Texts of measures have doubled braces in sentences that are formatted later.
     """
     return text.replace("{", "{{").replace("}", "}}")
 
@@ -113,9 +112,9 @@ def _with_double_braces(text: str) -> str:
 def _catalog_path(reference: str, language: str) -> Path:
     """Return the path of the first compiled catalog of a plug-in's translations to a language.
 
-    ``reference`` is "package:folder", and the catalog is a file
-    ``.mo`` in the subfolder of the language. Raise ValueError for a
-    reference of another form, or without a catalog.
+    ``reference`` is "package:folder", and the catalog is a file ``.mo``
+    in the subfolder of the language. Raise ValueError for a reference
+    of another form, or without a catalog.
     """
     match = (
         _PACKAGE_AND_FOLDER.fullmatch(reference) if isinstance(reference, str) else None
@@ -143,8 +142,8 @@ def read_catalog(path: Path) -> Iterator[tuple[str, str]]:
 
     Texts with a context or a plural are left out.
 
-    The counts and positions in the file are not trusted: the sizes of the file
-    and of each text are limited.
+    The counts and positions in the file are not trusted: the sizes of
+    the file and of each text are limited.
 
     Parameters
     ----------
@@ -164,8 +163,8 @@ def read_catalog(path: Path) -> Iterator[tuple[str, str]]:
     order = _MAGIC.get(content[:4])
     if order is None:
         raise ValueError(tr("{path} is no compiled gettext catalog").format(path=path))
-    # After magic and version: the number of texts, and where the tables of
-    # texts and of translations start.
+    # After magic and version: the number of texts, and where the tables
+    # of texts and of translations start.
     count, text_table, translation_table = struct.unpack_from(f"{order}3I", content, 8)
     if count > _MAX_TEXTS:
         raise ValueError(
@@ -196,8 +195,8 @@ def _decoded_text(content: bytes, extent: tuple[int, ...], path: Path) -> str:
 def is_translation(text: str, translated: str) -> bool:
     """Return whether a translation is one line, and has no fields that its text lacks.
 
-    Fields are those for values, such as "{name}": another field
-    would fail when the text is shown.
+    Fields are those for values, such as "{name}": another field would
+    fail when the text is shown.
     """
     if not translated or one_line(translated) != translated:
         return False

@@ -26,8 +26,8 @@ class WindowCommands:
         :class:`~rankstudio.ui.page.controller.CommandController`:
         called with the models and the window.
     commands : tuple of PartCommand
-        Commands in menus; empty for a controller that only adds to
-        the dialog *Export*.
+        Commands in menus; empty for a controller that only adds to the dialog
+        *Export*.
     """
 
     key: str
@@ -39,8 +39,8 @@ class WindowCommands:
 def window_commands() -> list[tuple[LoadedPlugin, WindowCommands]]:
     """Return (plug-in, commands) for the menus of the window that abilities add.
 
-    Abilities are RankStudio's own removable plug-ins. Commands of
-    other packages are left out with a warning.
+    Abilities are RankStudio's own removable plug-ins. Commands of other
+    packages are left out with a warning.
     """
     exists = tr(
         "Commands of the window with the key {key} exist already. Choose another key."
@@ -52,8 +52,7 @@ def window_commands() -> list[tuple[LoadedPlugin, WindowCommands]]:
 def _refuse_invalid(entry: object) -> None:
     """Raise a PlanError for any commands of the window's menus that a package's plug-in adds.
 
-    The controller of the commands would see what the window keeps
-    sealed.
+    The controller of the commands would see what the window keeps sealed.
     """
     text = tr(
         "only RankStudio itself has commands of menus; use a WindowPanel instead of {value}."

@@ -37,18 +37,19 @@ class WindowPage:
     summary : str
         Contents of the page, in one sentence.
     build : str
-        Function that makes the page's widget, as ``"module:name"``; it is
-        imported when the page is first shown, and called with a
+        Function that makes the page's widget, as ``"module:name"``; it
+        is imported when the page is first shown, and called with a
         :class:`rankstudio.api.window.WindowContext`. "" for a page with a
         controller.
     icon : str
         Name of an icon of the program.
     controller : str
         In place of ``build``, for pages of RankStudio itself,
-        ``"module:Class"``: called with the theme, the models and a parent when
-        the page is made. A controller of the window itself lays its page out
-        after all controllers are made; a controller of an ability has the
-        widget ``content`` of the page, and perhaps a widget ``head`` above it.
+        ``"module:Class"``: called with the theme, the models and a
+        parent when the page is made. A controller of the window itself
+        lays its page out after all controllers are made; a controller
+        of an ability has the widget ``content`` of the page, and
+        perhaps a widget ``head`` above it.
     shortcut : str
         Keys that show the page, such as "Ctrl+8"; "" for none.
     guide : str
@@ -90,8 +91,8 @@ class WindowPanel:
         Key of the page: "data", "select", "features", "evidence",
         "compare", "queries" or "report".
     build : str
-        Function that makes the panel's widget, as
-        ``"module:name"``; see :class:`WindowPage`.
+        Function that makes the panel's widget, as ``"module:name"``; see
+        :class:`WindowPage`.
 
     Examples
     --------
@@ -145,8 +146,8 @@ def own_pages() -> tuple[WindowPage, ...]:
 def _is_page_of_window(page: object, loaded: LoadedPlugin) -> bool:
     """Return whether a page is one of the window's own pages.
 
-    ``loaded`` is the plug-in that adds the page: some of the own
-    pages are in the folders of abilities.
+    ``loaded`` is the plug-in that adds the page: some of the own pages
+    are in the folders of abilities.
     """
     return loaded.built_in and isinstance(page, WindowPage) and page.key in OWN_PAGES
 
@@ -155,8 +156,7 @@ def _is_page_of_window(page: object, loaded: LoadedPlugin) -> bool:
 def window_parts() -> WindowParts:
     """Return the pages and panels that plug-ins add to RankStudio's own pages.
 
-    Pages and panels that cannot be used are left out with a
-    warning.
+    Pages and panels that cannot be used are left out with a warning.
     """
     pages: dict[str, tuple[WindowPage, LoadedPlugin]] = {}
     panels: dict[str, tuple[WindowPanel, LoadedPlugin]] = {}
@@ -184,8 +184,8 @@ def window_parts() -> WindowParts:
 def _problem_of_page(page: object, used_keys: Iterable[str], *, built_in: bool) -> str:
     """Return why a plug-in's page cannot be used, as a sentence; "" if it can.
 
-    ``used_keys`` are the keys of other pages, ``built_in`` is
-    whether the plug-in is RankStudio's.
+    ``used_keys`` are the keys of other pages, ``built_in`` is whether
+    the plug-in is RankStudio's.
     """
     if not isinstance(page, WindowPage):
         return tr("expected a WindowPage, got {value}.").format(value=shown(page))

@@ -1,7 +1,8 @@
 """The area under the ROC curve of predictions of documents that were held out (Airola 2011, section 5.4).
 
-With labels of more than two values it is the share of pairs of different labels
-that are in the right order; pairs of equal scores count half.
+With labels of more than two values it is the share of pairs of
+different labels that are in the right order; pairs of equal scores
+count half.
 """
 
 from __future__ import annotations
@@ -109,8 +110,9 @@ def pair_auc(held_out: ArrayLike, labels: ArrayLike) -> float:
         raise ParameterError(
             "held_out", scores.shape, f"a matrix of {truth.size} rows and columns"
         )
-    # Entry (i, j) is whether i has the higher label. The scores of i and of j are
-    # entries (i, j) of the scores and of their transpose; equal ones count half.
+    # Entry (i, j) is whether i has the higher label. The scores of i
+    # and of j are entries (i, j) of the scores and of their transpose;
+    # equal ones count half.
     higher = truth[:, None] > truth
     right = np.heaviside(scores[higher] - scores.T[higher], 0.5)
     return float(right.mean()) if right.size else float("nan")
@@ -133,15 +135,15 @@ def auc_interval(
     Returns
     -------
     low, high : float
-        Within 0 … 1; NaN with fewer than two relevant or two other
-        documents.
+        Within 0 … 1; NaN with fewer than two relevant or two other documents.
 
     Notes
     -----
-    With V_i, the share of irrelevant documents below a relevant one, and W_j,
-    the share of relevant documents above an irrelevant one, ties one half, the
-    variance is s²(V) / m₊ + s²(W) / m₋: O(m log m). If all pairs are in the
-    right order, the interval is a single point, even for few pairs.
+    With V_i, the share of irrelevant documents below a relevant one,
+    and W_j, the share of relevant documents above an irrelevant one,
+    ties one half, the variance is s²(V) / m₊ + s²(W) / m₋: O(m log m).
+    If all pairs are in the right order, the interval is a single point,
+    even for few pairs.
     """
     return mean_auc_interval([(scores, relevant)], level)
 
@@ -167,9 +169,9 @@ def mean_auc_interval(
 
     Notes
     -----
-    The models are fixed: their documents differ, so the variance of the sum is
-    the sum of the variances. The interval does not include how other training
-    documents would change the models.
+    The models are fixed: their documents differ, so the variance of the
+    sum is the sum of the variances. The interval does not include how
+    other training documents would change the models.
     """
     if not 0 < level < 1:
         raise ParameterError("level", level, "a number between 0 and 1")
@@ -193,8 +195,9 @@ def mean_auc_interval(
 def _area_and_variance(scores: ArrayLike, relevant: ArrayLike) -> tuple[float, float]:
     """Return (AUC, variance of it by DeLong's formula) of a ranking.
 
-    ``scores`` and ``relevant`` (whether each document is relevant) have shape
-    (m,). Return NaN with fewer than two relevant or two other documents.
+    ``scores`` and ``relevant`` (whether each document is relevant) have
+    shape (m,). Return NaN with fewer than two relevant or two other
+    documents.
     """
     truth = np.asarray(relevant, dtype=np.bool_)
     score_vector = checked_row("scores", scores, truth.size)
@@ -202,9 +205,9 @@ def _area_and_variance(scores: ArrayLike, relevant: ArrayLike) -> tuple[float, f
     lower = np.sort(score_vector[~truth])
     if min(higher.size, lower.size) < 2:
         return float("nan"), float("nan")
-    # For each relevant document, the share of others with lower scores; then,
-    # for each other document, the share of relevant ones with higher scores. An
-    # equal score counts half.
+    # For each relevant document, the share of others with lower scores;
+    # then, for each other document, the share of relevant ones with
+    # higher scores. An equal score counts half.
     above = _counts_below(higher, lower) / lower.size
     below = 1.0 - _counts_below(lower, higher) / higher.size
     variance = above.var(ddof=1) / higher.size + below.var(ddof=1) / lower.size

@@ -23,8 +23,7 @@ class Clusters:
         dendrogram's leaves: the features of a cluster follow each
         other.
     labels : ndarray of shape (n,)
-        Number of each feature's cluster, from 0 in the order of the
-        leaves.
+        Number of each feature's cluster, from 0 in the order of the leaves.
     """
 
     order: Ints
@@ -63,8 +62,8 @@ def clusters(correlations: Floats, alike: float = ALIKE) -> Clusters:
     from scipy.cluster.hierarchy import fcluster, leaves_list, linkage  # noqa: PLC0415 - where it is needed
 
     distances = 1.0 - np.abs(correlations[np.triu_indices(n, 1)])
-    # linkage() takes the upper triangle of the distances; rounding may make
-    # them negative.
+    # linkage() takes the upper triangle of the distances; rounding may
+    # make them negative.
     tree = linkage(np.maximum(distances, 0.0), "average")
     order = leaves_list(tree).astype(np.int64)
     # A distance that exceeds the threshold only by rounding counts as within it.

@@ -62,9 +62,9 @@ def gaussian_density(
 
     Notes
     -----
-    O(n + g²): each value is divided linearly between the two nearest of 8 g
-    bins. Compared with the exact kernel sum, the error is below 0.2 % of the
-    highest point.
+    O(n + g²): each value is divided linearly between the two nearest of
+    8 g bins. Compared with the exact kernel sum, the error is below 0.2
+    % of the highest point.
     """
     if values.size == 0:
         return np.zeros(grid.size)
@@ -73,16 +73,16 @@ def gaussian_density(
     n_bins = (grid.size - 1) * _BINS_PER_POINT + 1
     # Positions are in bins, from the first grid point on.
     position = np.clip((values - grid[0]) * (_BINS_PER_POINT / step), 0.0, n_bins - 1.0)
-    # Each value is divided between the bins below and above it; ``mass`` has
-    # the number of values in each bin.
+    # Each value is divided between the bins below and above it;
+    # ``mass`` has the number of values in each bin.
     lower_bin = np.minimum(position.astype(np.int64), n_bins - 2)
     share = position - lower_bin
     mass = np.bincount(lower_bin, 1.0 - share, n_bins) + np.bincount(
         lower_bin + 1, share, n_bins
     )
     bins = grid[0] + (step / _BINS_PER_POINT) * np.arange(n_bins)
-    # The normal density at each grid point (rows) of a value in each bin
-    # (columns), without its constant factor.
+    # The normal density at each grid point (rows) of a value in each
+    # bin (columns), without its constant factor.
     kernel = np.exp(-0.5 * ((grid[:, None] - bins[None, :]) / width) ** 2)
     density: Floats = kernel @ mass / (values.size * width * np.sqrt(2.0 * np.pi))
     return density

@@ -25,8 +25,7 @@ class MeanIntervals(NamedTuple):
         Mean over the folds of each fold's mean difference over its
         queries; NaN without a query.
     half : ndarray
-        Half the length of the interval; NaN with fewer than two
-        queries.
+        Half the length of the interval; NaN with fewer than two queries.
     """
 
     mean: Floats

@@ -1,7 +1,8 @@
 """Paired comparison of two runs by their values of a measure in each query.
 
-Fisher's randomisation test sums under many assignments of signs, eight signs at
-a time. Wilcoxon's signed-rank test leaves zeros out and averages ties.
+Fisher's randomisation test sums under many assignments of signs, eight
+signs at a time. Wilcoxon's signed-rank test leaves zeros out and
+averages ties.
 """
 
 from __future__ import annotations
@@ -48,8 +49,7 @@ class PairedComparison:
     Attributes
     ----------
     mean_difference : float
-        First minus second run, regardless of the direction of the
-        measure.
+        First minus second run, regardless of the direction of the measure.
     t, p_t : float
         t and p value of the paired t test.
     p_randomisation : float
@@ -59,8 +59,7 @@ class PairedComparison:
     low, high : float
         Bootstrap interval of the mean difference.
     wins, ties, losses : int
-        Numbers of queries in which the first run is better, equal and
-        worse.
+        Numbers of queries in which the first run is better, equal and worse.
     n : int
         Queries in which both runs have a value. Without any, all floats
         are NaN.
@@ -152,19 +151,20 @@ def compare_paired(
 def paired_t(a: ArrayLike, b: ArrayLike) -> PairedT:
     """Test with Student's paired t, two-sided, whether the mean difference over all queries is 0.
 
-    t = mean(d) / (s / √Q) for differences d with standard deviation s (Q - 1 in
-    its denominator), against Student's distribution with Q - 1 degrees of
-    freedom (Student 1908).
+    t = mean(d) / (s / √Q) for differences d with standard deviation s
+    (Q - 1 in its denominator), against Student's distribution with Q -
+    1 degrees of freedom (Student 1908).
 
-    ``a`` and ``b`` have shape (Q,): the values of two runs in the same queries.
-    A query with NaN in either is left out.
+    ``a`` and ``b`` have shape (Q,): the values of two runs in the same
+    queries. A query with NaN in either is left out.
 
     Returns
     -------
     PairedT
-        p in [0, 1]; 0 only if it underflows. If the differences vary only by
-        rounding, or there is a single query, there is no standard error: t = 0
-        and p = 1, even if the runs differ by a constant. NaN without a query.
+        p in [0, 1]; 0 only if it underflows. If the differences vary
+        only by rounding, or there is a single query, there is no
+        standard error: t = 0 and p = 1, even if the runs differ by a
+        constant. NaN without a query.
     """
     from scipy.special import stdtr  # noqa: PLC0415 - scipy, where it is needed; scipy.stats takes a second
 
@@ -176,8 +176,8 @@ def paired_t(a: ArrayLike, b: ArrayLike) -> PairedT:
     spread = float(np.ptp(difference))
     if spread <= ROUNDINGS * EPS * float(np.maximum(np.abs(left), np.abs(right)).max()):
         return PairedT(0.0, 1.0)
-    # Scaling by a power of two keeps all digits, and keeps squares of tiny
-    # numbers from underflowing.
+    # Scaling by a power of two keeps all digits, and keeps squares of
+    # tiny numbers from underflowing.
     _, exponent = np.frexp(np.abs(difference).max())
     difference = np.ldexp(difference, -int(exponent))
     t = float(np.mean(difference) / np.sqrt(np.var(difference, ddof=1) / left.size))
@@ -189,15 +189,15 @@ def bootstrap_interval(
 ) -> tuple[float, float]:
     """Return a confidence interval of the mean difference: the percentile bootstrap over queries.
 
-    Queries are drawn with replacement, as many as there are; the interval
-    contains the middle part of the mean differences of the samples (Efron 1979;
-    Efron & Tibshirani 1993, chapter 13).
+    Queries are drawn with replacement, as many as there are; the
+    interval contains the middle part of the mean differences of the
+    samples (Efron 1979; Efron & Tibshirani 1993, chapter 13).
 
     Parameters
     ----------
     a, b : array-like of shape (Q,)
-        Values of two runs in the same queries. Queries with NaN in either are
-        left out.
+        Values of two runs in the same queries. Queries with NaN in
+        either are left out.
     level : float
         Confidence, between 0 and 1.
     n : int
@@ -212,8 +212,9 @@ def bootstrap_interval(
 
     Notes
     -----
-    O(nQ). With few queries the interval is slightly too narrow, because the
-    sample's standard deviation, with denominator Q, replaces the population's.
+    O(nQ). With few queries the interval is slightly too narrow, because
+    the sample's standard deviation, with denominator Q, replaces the
+    population's.
     """
     level = checked_level(level)
     n = between("n", n, 1)
@@ -318,8 +319,8 @@ def holm(p_values: ArrayLike) -> Floats:
 _BYTES_AT_ONCE = 1 << 24
 # assignments of signs at a time, so that memory does not grow with 2^n
 _ASSIGNMENTS_AT_ONCE = 1 << 20
-# The signs of eight differences for each byte, shape (256, 8): -1 for a bit
-# that is set.
+# The signs of eight differences for each byte, shape (256, 8): -1 for a
+# bit that is set.
 _SIGNS = 1.0 - 2.0 * np.unpackbits(
     np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little"
 )
@@ -354,15 +355,16 @@ def randomisation(a: ArrayLike, b: ArrayLike, n: int = 100_000, seed: int = 0) -
 
     Notes
     -----
-    O(nQ / 8): sums of eight differences at a time come from a table of their
-    256 sign combinations. Means that differ by no more than rounding count as
-    equal; ties are common, because measures such as P@10 take few values.
+    O(nQ / 8): sums of eight differences at a time come from a table of
+    their 256 sign combinations. Means that differ by no more than
+    rounding count as equal; ties are common, because measures such as
+    P@10 take few values.
 
     References
     ----------
-    Fisher (1935), The Design of Experiments, section 21. Smucker, Allan &
-    Carterette (2007), A comparison of statistical significance tests for
-    information retrieval evaluation, CIKM.
+    Fisher (1935), The Design of Experiments, section 21. Smucker, Allan
+    & Carterette (2007), A comparison of statistical significance tests
+    for information retrieval evaluation, CIKM.
     """
     n = between("n", n, 1)
     seed = between("seed", seed, 0)
@@ -370,8 +372,8 @@ def randomisation(a: ArrayLike, b: ArrayLike, n: int = 100_000, seed: int = 0) -
     if left.size == 0:
         return np.nan
     difference = left - right
-    # An assignment counts if its sum is at least as far from 0 as the observed
-    # one, up to rounding.
+    # An assignment counts if its sum is at least as far from 0 as the
+    # observed one, up to rounding.
     rounding = (
         (left.size + ROUNDINGS) * EPS * float(np.sum(np.abs(left) + np.abs(right)))
     )
@@ -483,9 +485,9 @@ def signed_ranks(a: ArrayLike, b: ArrayLike) -> SignedRanks:
 
     References
     ----------
-    Wilcoxon (1945), Individual comparisons by ranking methods, Biometrics
-    Bulletin 1. Pratt & Gibbons (1981), Concepts of Nonparametric Theory,
-    chapter 3.
+    Wilcoxon (1945), Individual comparisons by ranking methods,
+    Biometrics Bulletin 1. Pratt & Gibbons (1981), Concepts of
+    Nonparametric Theory, chapter 3.
     """
     left, right = paired_rows(a, b)
     if left.size == 0:
@@ -507,14 +509,15 @@ def signed_ranks(a: ArrayLike, b: ArrayLike) -> SignedRanks:
 def doubled_ranks(sizes: Floats, rounding: float) -> Ints:
     """Return twice the rank, from 1, of each of n numbers from 0 up.
 
-    Numbers that differ by no more than ``rounding`` from the next one share the
-    mean of their ranks. Twice that is a whole number.
+    Numbers that differ by no more than ``rounding`` from the next one
+    share the mean of their ranks. Twice that is a whole number.
     """
     order = np.argsort(sizes, kind="stable")
     begins_group = np.diff(sizes[order], prepend=-np.inf) > rounding
     group = np.cumsum(begins_group) - 1
-    # The last rank of a group is the number of numbers up to its end. Without
-    # numbers there is no group, and the array of groups is empty, too.
+    # The last rank of a group is the number of numbers up to its end.
+    # Without numbers there is no group, and the array of groups is
+    # empty, too.
     last_ranks = np.cumsum(np.bincount(group)) if sizes.size else group
     first_ranks = np.concatenate(([0], last_ranks))[: last_ranks.size] + 1
     ranks = np.empty(sizes.size, dtype=np.int64)
@@ -538,8 +541,8 @@ def _exact_p(doubled: Ints, positive: int) -> float:
         Twice the sum of the ranks of positive differences.
     """
     total = int(doubled.sum())
-    # The number of assignments of the ranks so far, at most 2^50, by the sum of
-    # the positive ranks.
+    # The number of assignments of the ranks so far, at most 2^50, by
+    # the sum of the positive ranks.
     counts = np.zeros(total + 1, dtype=np.int64)
     counts[0] = 1
     # The next rank is negative, which keeps the sum, or positive, which adds to it.

@@ -44,8 +44,8 @@ def pareto_front(
     O(c log c).
     """
     size, gain = _sizes_and_gains(sizes, values, higher_is_better)
-    # Sort by size, then by falling gain. The sort is stable, so that the first
-    # of equal models comes first.
+    # Sort by size, then by falling gain. The sort is stable, so that
+    # the first of equal models comes first.
     order = np.lexsort((-gain, size))
     order = order[np.isfinite(gain[order])]  # NaN has become -inf
     if order.size == 0:
@@ -99,8 +99,8 @@ def one_standard_error(
     # The smallest of the models with the greatest gain.
     best = _smallest_model(size, gain, gain == gain.max())
     best_error = float(np.nan_to_num(error[best]))
-    # Then the smallest of the models within one error. A mean exactly one error
-    # below counts, although the difference is rounded.
+    # Then the smallest of the models within one error. A mean exactly
+    # one error below counts, although the difference is rounded.
     rounding = 4.0 * EPS * (abs(gain[best]) + best_error)
     return _smallest_model(size, gain, gain >= gain[best] - best_error - rounding)
 

@@ -1,9 +1,9 @@
 """Risk of runs over queries: how much a run loses where it is worse than a baseline.
 
-The mean of a measure lets gains in some queries pay for losses in others. The
-criteria of this module weight losses more than gains: URisk and TRisk compare a
-run with one baseline, ZRisk and GeoRisk compare each run with what all runs
-achieve.
+The mean of a measure lets gains in some queries pay for losses in
+others. The criteria of this module weight losses more than gains: URisk
+and TRisk compare a run with one baseline, ZRisk and GeoRisk compare
+each run with what all runs achieve.
 
 References
 ----------
@@ -46,8 +46,9 @@ class BaselineRisk:
     urisk : float
         ``gain - (1 + alpha) * loss``.
     trisk, p : float
-        Student's t of the weighted differences and its two-sided p; NaN if
-        these do not vary, for instance of equal runs or a single query.
+        Student's t of the weighted differences and its two-sided p; NaN
+        if these do not vary, for instance of equal runs or a single
+        query.
     n_losses : int
         Queries in which the run is worse than the baseline.
     n : int
@@ -75,8 +76,8 @@ def baseline_risk(
     Parameters
     ----------
     run, baseline : array-like of shape (Q,)
-        Values of one measure in the same queries, in the same order. Queries
-        with NaN in either are left out.
+        Values of one measure in the same queries, in the same order.
+        Queries with NaN in either are left out.
     alpha : float, default 1
         Risk aversion, 0 or more; 0 weights losses as gains.
     higher_is_better : bool, default True
@@ -89,8 +90,8 @@ def baseline_risk(
     Raises
     ------
     ParameterError
-        For rows of different lengths, infinite values, or an alpha that is
-        negative or not finite.
+        For rows of different lengths, infinite values, or an alpha that
+        is negative or not finite.
 
     Notes
     -----
@@ -205,9 +206,9 @@ def z_risks(table: ArrayLike, alpha: float = ALPHA) -> Floats:
 def geo_risks(table: ArrayLike, alpha: float = ALPHA) -> Floats:
     r"""Return GeoRisk of each run: its mean and its risk against all runs in one number.
 
-    ``table`` has shape (Q, R): values of one measure from 0 up, of which larger
-    ones are better, by query and run. Queries with NaN in any run are left out.
-    ``alpha`` from 0 up is the aversion to risk.
+    ``table`` has shape (Q, R): values of one measure from 0 up, of
+    which larger ones are better, by query and run. Queries with NaN in
+    any run are left out. ``alpha`` from 0 up is the aversion to risk.
 
     Returns
     -------
@@ -216,16 +217,16 @@ def geo_risks(table: ArrayLike, alpha: float = ALPHA) -> Floats:
 
     Notes
     -----
-    GeoRisk is the geometric mean of the mean over the :math:`Q` queries and of
-    the normal distribution function :math:`\Phi` at the mean ZRisk (Dinçer et
-    al. 2016):
+    GeoRisk is the geometric mean of the mean over the :math:`Q` queries
+    and of the normal distribution function :math:`\Phi` at the mean
+    ZRisk (Dinçer et al. 2016):
 
     .. math::
         \mathrm{GeoRisk}_i = \sqrt{\frac{S_i}{Q}\,
         \Phi\!\left(\frac{\mathrm{ZRisk}_i}{Q}\right)}
 
-    It depends on all runs of the table: with other runs beside it, a run has
-    another GeoRisk.
+    It depends on all runs of the table: with other runs beside it, a
+    run has another GeoRisk.
     """
     from scipy.special import ndtr  # noqa: PLC0415 - scipy, where it is needed
 
@@ -248,8 +249,8 @@ def checked_alpha(alpha: float) -> float:
 def _checked_table(table: ArrayLike) -> Floats:
     """Return the rows of a table in which all runs have a value.
 
-    The table has shape (Q, R), queries by runs. Raise ParameterError for
-    another shape, negative or infinite values.
+    The table has shape (Q, R), queries by runs. Raise ParameterError
+    for another shape, negative or infinite values.
     """
     numbers = np.asarray(table, dtype=np.float64)
     if numbers.ndim != 2 or numbers.shape[1] == 0:

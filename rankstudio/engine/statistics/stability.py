@@ -93,8 +93,8 @@ def stability(sets: Sets, n_features: int, level: float = 0.95) -> Stability:
     Raises
     ------
     ParameterError
-        Without a set, for features out of range or repeated in a set, or a
-        level out of range.
+        Without a set, for features out of range or repeated in a set,
+        or a level out of range.
 
     Notes
     -----
@@ -125,9 +125,9 @@ def similarity(member: Bools, index: str = "Jaccard") -> Floats:
     - "Jaccard": r / (k + l - r), from 0 to 1; 1 for two empty sets.
     - "Kuncheva": (r d - k²) / (k (d - k)), from -1 to 1, for sets of one size k (Kuncheva 2007).
     - "Lustgarten": (r - k l / d) / (min(k, l) - max(0, k + l - d)), from -1 to 1, for sets of any sizes
-      (Lustgarten, Gopalakrishnan & Visweswaran 2009). For sets of equal size it
-      is Kuncheva's index with another denominator: min(k, d - k) instead of k
-      (d - k) / d, so equal sets have less than 1.
+      (Lustgarten, Gopalakrishnan & Visweswaran 2009). For sets of equal
+      size it is Kuncheva's index with another denominator: min(k, d -
+      k) instead of k (d - k) / d, so equal sets have less than 1.
 
     The latter two are 0 for an agreement expected by chance. For empty
     sets, or sets of all features, the quotient is 0 / 0 and defined as
@@ -164,8 +164,8 @@ def similarity(member: Bools, index: str = "Jaccard") -> Floats:
     indicator = member.astype(np.float64)
     common = indicator @ indicator.T  # r of each pair of sets
     k = indicator.sum(axis=1)
-    # The values where the denominator is 0: two empty sets are equal, and have
-    # the agreement of chance.
+    # The values where the denominator is 0: two empty sets are equal,
+    # and have the agreement of chance.
     similar = np.ones_like(common) if index == "Jaccard" else np.zeros_like(common)
     if index == "Jaccard":
         numerator = common
@@ -181,17 +181,17 @@ def similarity(member: Bools, index: str = "Jaccard") -> Floats:
 def nogueira(member: Bools, level: float = 0.95) -> Nogueira:
     """Estimate the stability of a selection with its confidence interval.
 
-    Φ = 1 - (1/d Σ_f s_f²) / (k̄/d (1 - k̄/d)), where s_f² = M/(M - 1) p_f (1 -
-    p_f) is the sample variance of the selection of feature f, with share p_f,
-    and k̄ the mean size of the sets. It is 1 for equal sets and 0 on average
-    for random sets; for sets of equal size it is the mean of Kuncheva's index.
-    With
+    Φ = 1 - (1/d Σ_f s_f²) / (k̄/d (1 - k̄/d)), where s_f² = M/(M - 1)
+    p_f (1 - p_f) is the sample variance of the selection of feature f,
+    with share p_f, and k̄ the mean size of the sets. It is 1 for equal
+    sets and 0 on average for random sets; for sets of equal size it is
+    the mean of Kuncheva's index. With
 
         φ_i = [1/d Σ_f z_if p_f - k_i k̄/d² + Φ/2 (2 k_i k̄/d² - k_i/d - k̄/d + 1)] / (k̄/d (1 - k̄/d))
 
-    for set i of size k_i and features z_i, its variance is v = 4/M² Σ_i (φ_i -
-    mean φ)², and Φ ± z √v with the quantile z of the normal distribution is a
-    confidence interval of the stability.
+    for set i of size k_i and features z_i, its variance is v = 4/M² Σ_i
+    (φ_i - mean φ)², and Φ ± z √v with the quantile z of the normal
+    distribution is a confidence interval of the stability.
 
     Parameters
     ----------
@@ -203,10 +203,10 @@ def nogueira(member: Bools, level: float = 0.95) -> Nogueira:
     Returns
     -------
     Nogueira
-        Index from -1/(M - 1) to 1. The interval is not truncated at 1. All 0 if
-        every set is empty or contains every feature: the formula is then 0 / 0,
-        and this agrees with Kuncheva's index, which is 0 there by definition.
-        NaN for a single set.
+        Index from -1/(M - 1) to 1. The interval is not truncated at 1.
+        All 0 if every set is empty or contains every feature: the
+        formula is then 0 / 0, and this agrees with Kuncheva's index,
+        which is 0 there by definition. NaN for a single set.
 
     Raises
     ------
@@ -215,17 +215,19 @@ def nogueira(member: Bools, level: float = 0.95) -> Nogueira:
 
     Notes
     -----
-    O(Md). The interval is valid for many independently drawn sets. The sets of
-    a few folds are neither many nor independent, and their interval is too
-    narrow: of 95 % intervals for independent sets of 12 features, each selected
-    with a probability from 0.1 to 0.9, 15 % contained the stability with 2
-    sets, 55 % with 3, 73 % with 5, 87 % with 10 and 94 % with 50. In addition,
-    the training data of folds overlap.
+    O(Md). The interval is valid for many independently drawn sets. The
+    sets of a few folds are neither many nor independent, and their
+    interval is too narrow: of 95 % intervals for independent sets of 12
+    features, each selected with a probability from 0.1 to 0.9, 15 %
+    contained the stability with 2 sets, 55 % with 3, 73 % with 5, 87 %
+    with 10 and 94 % with 50. In addition, the training data of folds
+    overlap.
 
     References
     ----------
-    Nogueira, Sechidis & Brown (2018), On the stability of feature selection
-    algorithms, JMLR 18(174): Definition 4 (formula 4) and Corollary 9.
+    Nogueira, Sechidis & Brown (2018), On the stability of feature
+    selection algorithms, JMLR 18(174): Definition 4 (formula 4) and
+    Corollary 9.
     """
     from scipy.special import ndtri  # noqa: PLC0415 - scipy, where it is needed
 

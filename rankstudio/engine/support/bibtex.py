@@ -1,8 +1,9 @@
 """Entries of BibTeX: read, written, and told in a line of plain text.
 
-The reader takes what RankStudio and plug-ins give: entries with values in
-braces, in quotation marks, or as numbers, and lines of comments between them.
-It has no ``@string`` and no ``#``, so that each entry can be copied alone.
+The reader takes what RankStudio and plug-ins give: entries with values
+in braces, in quotation marks, or as numbers, and lines of comments
+between them. It has no ``@string`` and no ``#``, so that each entry can
+be copied alone.
 """
 
 from __future__ import annotations
@@ -58,8 +59,8 @@ _LETTERS = {
     "textbraceleft": "{",
     "textbraceright": "}",
 }
-# What escaping.py writes for other characters; the longest first, as a part of
-# it may be the LaTeX of another character.
+# What escaping.py writes for other characters; the longest first, as a
+# part of it may be the LaTeX of another character.
 _WRITTEN = {latex: sign for sign, latex in table("export", "latex.toml").items()}
 _WRITTEN |= {"~": " ", "{": "", "}": "", "$": ""}
 _LATEX = re.compile(
@@ -109,9 +110,9 @@ class BibEntry:
     def line(self) -> str:
         """The entry as one line of plain text, such as for a list of references.
 
-        Authors and year come first, then title, journal or book
-        with volume, number and pages, note and address. Fields that
-        are absent are left out.
+        Authors and year come first, then title, journal or book with
+        volume, number and pages, note and address. Fields that are
+        absent are left out.
         """
         # plain() gives a field without LaTeX, "" for an absent one;
         # value() as it is. Without a journal or book, a school or
@@ -144,20 +145,19 @@ def parse_bibtex(text: str) -> tuple[BibEntry, ...]:
     Parameters
     ----------
     text : str
-        Entries, with blanks and lines of comments (``%``) between
-        them.
+        Entries, with blanks and lines of comments (``%``) between them.
 
     Returns
     -------
     tuple of BibEntry
-        The entries in their order, with kinds and names of fields
-        in lower case, and each value on one line.
+        The entries in their order, with kinds and names of fields in
+        lower case, and each value on one line.
 
     Raises
     ------
     ParameterError
-        If the text is not BibTeX, names a field or a key twice, or
-        has a value in which braces do not match.
+        If the text is not BibTeX, names a field or a key twice, or has
+        a value in which braces do not match.
 
     Examples
     --------
@@ -189,8 +189,7 @@ def made_entry(kind: str, key: str, **texts: str) -> BibEntry:
     kind : str
         Kind of the entry, such as "article".
     key : str
-        Words for the key; characters that keys cannot have are left
-        out.
+        Words for the key; characters that keys cannot have are left out.
     **texts : str
         Values of the fields as plain text; empty ones are left out.
     """
@@ -223,9 +222,9 @@ def plain_text(value: str) -> str:
 def _plain_sign(match: re.Match[str]) -> str:
     """Return the plain text of a command or sign of LaTeX, for a match of its pattern.
 
-    The groups of the match say what was found: a letter with an
-    accent, a command with a name, an escaped sign, or one of the
-    signs that LaTeX writes otherwise.
+    The groups of the match say what was found: a letter with an accent,
+    a command with a name, an escaped sign, or one of the signs that
+    LaTeX writes otherwise.
     """
     if match["accent"]:
         # The letter and a combining accent become one character.
@@ -279,8 +278,8 @@ def _parsed_entry(text: str, position: int) -> tuple[BibEntry, int]:
 def _fields(text: str, position: int) -> Iterator[tuple[str, str, int]]:
     """Yield (name, value, position after it and its comma) for each field of an entry.
 
-    The first field begins at ``position``. Raise ParameterError for
-    an invalid field. After the last field the generator ends.
+    The first field begins at ``position``. Raise ParameterError for an
+    invalid field. After the last field the generator ends.
     """
     # Errors quote the next 40 characters of the text.
     while _END.match(text, position) is None:
@@ -312,8 +311,8 @@ def _value(text: str, position: int) -> tuple[str, int]:
             text[position : position + 40],
             "{value}, a text in quotation marks, or a number",
         )
-    # A value ends at the sign outside of all inner braces. Backslashes do not
-    # matter: BibTeX counts \{ as a brace.
+    # A value ends at the sign outside of all inner braces. Backslashes
+    # do not matter: BibTeX counts \{ as a brace.
     depth = 0
     closing = "}" if first == "{" else '"'
     for index in range(position + 1, len(text)):

@@ -1,8 +1,8 @@
 """Work in blocks, for calls that hold the interpreter lock and so would block a window.
 
 NumPy releases the lock while it computes, except in ``reduceat``,
-``accumulate`` and ``repeat`` along an axis of a matrix. SciPy's LAPACK never
-releases it. Between two blocks other threads can run.
+``accumulate`` and ``repeat`` along an axis of a matrix. SciPy's LAPACK
+never releases it. Between two blocks other threads can run.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _MIN_COLUMNS = 16  # with fewer, reading the factor takes longer than computing
 def group_blocks(ptr: Ints, width: int) -> Iterator[tuple[int, int]]:
     """Yield the first group of each block of whole groups of rows, and the group after its last.
 
-    Rows are in consecutive groups, such as the documents of
-    queries. A block has whole groups, as many as fit into a limited
-    number of values.
+    Rows are in consecutive groups, such as the documents of queries. A
+    block has whole groups, as many as fit into a limited number of
+    values.
 
     Parameters
     ----------
@@ -37,8 +37,8 @@ def group_blocks(ptr: Ints, width: int) -> Iterator[tuple[int, int]]:
     """
     rows = max(1, VALUES // max(1, width))
     begins = np.searchsorted(ptr, np.arange(ptr[0], ptr[-1], rows))
-    # A row inside the last group gives the end of the group; unique() removes
-    # the repetition.
+    # A row inside the last group gives the end of the group; unique()
+    # removes the repetition.
     yield from pairwise(np.unique(np.append(begins, ptr.size - 1)).tolist())
 
 

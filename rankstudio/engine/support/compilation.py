@@ -1,8 +1,8 @@
 """Announcement of the compilation of kernels, which happens once on a computer and takes a while.
 
-numba announces kernels that it compiles, but not kernels that it reads from its
-cache on disk. A message on each kernel is logged. Window and terminal listen to
-the log, and need not import numba for that.
+numba announces kernels that it compiles, but not kernels that it reads
+from its cache on disk. A message on each kernel is logged. Window and
+terminal listen to the log, and need not import numba for that.
 """
 
 from __future__ import annotations
@@ -51,8 +51,7 @@ class _Handler(logging.Handler):
 def announced(on_message: Callable[[str], None]) -> Iterator[None]:
     """Report every kernel whose compilation starts within a with statement.
 
-    ``on_message`` gets the message, on the thread that compiles the
-    kernel.
+    ``on_message`` gets the message, on the thread that compiles the kernel.
     """
     handler = _Handler(on_message)
     _log.addHandler(handler)

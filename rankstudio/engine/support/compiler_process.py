@@ -1,8 +1,8 @@
 """A process that compiles kernels for this one, into the cache on the disk from which both read.
 
-numba's compiler is Python: it holds the interpreter for tenths of a second at a
-time, and a window in the same process would freeze. A process without a window
-compiles for itself.
+numba's compiler is Python: it holds the interpreter for tenths of a
+second at a time, and a window in the same process would freeze. A
+process without a window compiles for itself.
 """
 
 from __future__ import annotations
@@ -24,14 +24,13 @@ from rankstudio.engine.support.compilation import announce
 class CompilerProcess:
     """Compiles kernels in another process, which starts with the first kernel that is not in the cache.
 
-    The process ends with the calling one. Only one thread calls at
-    a time, because it holds numba's compiler lock.
+    The process ends with the calling one. Only one thread calls at a
+    time, because it holds numba's compiler lock.
 
     Attributes
     ----------
     wanted : bool
-        Whether kernels are compiled in the other process instead of
-        this one.
+        Whether kernels are compiled in the other process instead of this one.
     compiling : bool
         Whether the other process is compiling.
     """
@@ -43,10 +42,10 @@ class CompilerProcess:
     def compile(self, function: Callable[..., Any], signature: Any) -> bool:
         """Compile a function for some types of arguments in the other process.
 
-        ``signature`` has the types. Return True if the code is in
-        the cache of kernels, and False if it could not be compiled.
-        If the process cannot be used, set ``wanted`` to False, so
-        that later kernels are compiled in this process.
+        ``signature`` has the types. Return True if the code is in the
+        cache of kernels, and False if it could not be compiled. If the
+        process cannot be used, set ``wanted`` to False, so that later
+        kernels are compiled in this process.
         """
         if not self.wanted:  # kernels are compiled in this process
             return False
@@ -94,11 +93,11 @@ def compiler_process() -> CompilerProcess:
 def _start_process() -> subprocess.Popen[bytes]:
     """Start a process that runs this module, connected by its input and output.
 
-    It ends when its input is closed, that is, with this process. In
-    a session of its own, Ctrl+C does not reach it.
+    It ends when its input is closed, that is, with this process. In a
+    session of its own, Ctrl+C does not reach it.
     """
-    # The process finds the same modules as this one. An entry "" of the path is
-    # the current folder, ".".
+    # The process finds the same modules as this one. An entry "" of the
+    # path is the current folder, ".".
     path = os.pathsep.join(folder or "." for folder in sys.path)
     return subprocess.Popen(
         [sys.executable, "-m", __name__],
@@ -112,8 +111,8 @@ def _start_process() -> subprocess.Popen[bytes]:
 def _serve(reader: BinaryIO, writer: BinaryIO) -> None:
     """Compile the kernels that ``reader`` requests, until it ends.
 
-    A request is a pickled (module, name, signature). ``writer``
-    gets a pickled bool for each: whether the kernel was compiled.
+    A request is a pickled (module, name, signature). ``writer`` gets a
+    pickled bool for each: whether the kernel was compiled.
     """
     with suppress(EOFError, BrokenPipeError):
         while True:
@@ -124,10 +123,9 @@ def _serve(reader: BinaryIO, writer: BinaryIO) -> None:
 def _compile_kernel(module: str, name: str, signature: Any) -> bool:
     """Compile a kernel of a module for some types of arguments into the cache of kernels.
 
-    ``module`` and ``name`` say where the kernel is, and
-    ``signature`` has the types. Return whether that succeeded; if
-    not, the calling process compiles the kernel itself and reports
-    the error.
+    ``module`` and ``name`` say where the kernel is, and ``signature``
+    has the types. Return whether that succeeded; if not, the calling
+    process compiles the kernel itself and reports the error.
     """
     try:
         attrgetter(name)(importlib.import_module(module)).compile(signature)

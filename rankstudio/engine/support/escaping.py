@@ -1,10 +1,10 @@
 """Names and other texts of unknown origin in generated files: the one place that escapes them.
 
-A feature name comes from a data file, a version from a study, and either may be
-from another author. Each function below takes any text and returns one that its
-target reads as text. Each is a single pass over the characters with a list of
-allowed ones. No output is changed again, so that no replacement can undo
-another.
+A feature name comes from a data file, a version from a study, and
+either may be from another author. Each function below takes any text
+and returns one that its target reads as text. Each is a single pass
+over the characters with a list of allowed ones. No output is changed
+again, so that no replacement can undo another.
 
 ============================================ =====================================================
 Target                                       Function
@@ -38,14 +38,14 @@ from rankstudio.engine.support.resources import table
 Comment = Literal["c", "python", "sql", "tex", "bibtex", "hash"]
 
 _COMMENT_SIGNS: dict[Comment, frozenset[str]] = {
-    # Without / no comment ends or begins, without \ and ? (trigraph ??/) no
-    # line end disappears.
+    # Without / no comment ends or begins, without \ and ? (trigraph
+    # ??/) no line end disappears.
     "c": frozenset("!\"#$%&'()*+,-.:;<=>@[]^_`{|}~"),
-    # Without : and = there is no "coding: utf-7", which would change how the
-    # rest of the file is read.
+    # Without : and = there is no "coding: utf-7", which would change
+    # how the rest of the file is read.
     "python": frozenset("!\"#$%&'()*+,-./;<>?@[]^_`{|}~"),
-    # Clients split at ;, fill in ?, :name, @name and $1, and obey \commands,
-    # within comments, too.
+    # Clients split at ;, fill in ?, :name, @name and $1, and obey
+    # \commands, within comments, too.
     "sql": frozenset("!#%&()+,-.<=>[]^_{|}~"),
     "tex": frozenset(string.punctuation) - {"\\"},
     # BibTeX reads @ as the beginning of an entry, within comments, too.
@@ -63,8 +63,8 @@ _POWER = re.compile(
     r"(?P<base>\d*)(?:(?P<raised>[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)|(?<=\d)\^(?P<plain>[-−]?\d+))"
 )
 
-# A spreadsheet reads a cell that begins with one of these as a formula. In some
-# countries it also splits cells at semicolons.
+# A spreadsheet reads a cell that begins with one of these as a formula.
+# In some countries it also splits cells at semicolons.
 _CELL_START = r"(?:^|(?<=[;,\t\r\n]))"
 _FORMULA_START = r"(?='*[=+\-@\t\r\n＝＋－＠])"
 _GUARDED = re.compile(f"{_CELL_START}'{_FORMULA_START}")
@@ -150,8 +150,8 @@ def latex_escaped(text: str) -> str:
 def bibtex_escaped(text: str) -> str:
     r"""Return a text for a value of BibTeX: LaTeX as one line, in which all braces match.
 
-    BibTeX counts a brace after a backslash, so that ``\{`` is
-    written as ``\textbraceleft{}``.
+    BibTeX counts a brace after a backslash, so that ``\{`` is written
+    as ``\textbraceleft{}``.
     """
     escaped = latex_escaped(text)
     return escaped.replace("\\{", r"\textbraceleft{}").replace(
@@ -162,8 +162,8 @@ def bibtex_escaped(text: str) -> str:
 def shell_command(words: Sequence[str]) -> str:
     r"""Return a command as one line for a POSIX shell.
 
-    Invisible characters are written as ``$'\033'``, because
-    terminals would execute them when printed or pasted.
+    Invisible characters are written as ``$'\033'``, because terminals
+    would execute them when printed or pasted.
     """
     return " ".join(
         shlex.quote(w) if all(map(_is_visible, w)) else _escaped_word(w) for w in words
@@ -174,8 +174,8 @@ def guarded(cell: object) -> object:
     """Return a cell of a CSV file that no spreadsheet executes.
 
     A text that a spreadsheet would read as a formula, such as
-    ``=cmd|…``, gets an apostrophe in front. Other cells are
-    returned unchanged.
+    ``=cmd|…``, gets an apostrophe in front. Other cells are returned
+    unchanged.
     """
     if not isinstance(cell, str) or _is_number(cell):
         return cell
@@ -227,8 +227,7 @@ def _is_visible(character: str) -> bool:
 def _is_allowed_in_documents(character: str) -> bool:
     """Return whether a character may be in HTML and XML, and does not reorder others.
 
-    Controls, and signs that change the direction of text, are not
-    allowed.
+    Controls, and signs that change the direction of text, are not allowed.
     """
     # The category of Unicode, such as "Lu": "Co" are private
     # characters, "Cn" unassigned ones. The joiners are invisible, and

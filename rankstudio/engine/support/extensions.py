@@ -21,8 +21,8 @@ class Extensions:
     Parameters
     ----------
     values : iterable of object or None
-        Objects; None is skipped, and of several objects of one type
-        the last counts.
+        Objects; None is skipped, and of several objects of one type the
+        last counts.
 
     Examples
     --------

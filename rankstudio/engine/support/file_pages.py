@@ -21,10 +21,9 @@ _MAX_BLOCK_NUMBERS = 1 << 22  # numbers that are copied at a time
 def release(array: NDArray[Any]) -> None:
     """Release the memory of an array mapped from a file; do nothing for an array in memory.
 
-    Pages count as memory of the process once they are read. The
-    values, including written ones, stay in the file, and are read
-    again on demand. On systems that offer no such call, nothing
-    happens.
+    Pages count as memory of the process once they are read. The values,
+    including written ones, stay in the file, and are read again on
+    demand. On systems that offer no such call, nothing happens.
 
     Parameters
     ----------
@@ -37,9 +36,9 @@ def release(array: NDArray[Any]) -> None:
     # The position of the array within the mapped file, by the addresses of both.
     begin = np.frombuffer(mapped, np.uint8).__array_interface__["data"][0]
     offset = array.__array_interface__["data"][0] - begin
-    # Only whole pages of the array, from the first boundary of
-    # pages (rounded up) to the last: a page at its edge may belong
-    # to another array, too.
+    # Only whole pages of the array, from the first boundary of pages
+    # (rounded up) to the last: a page at its edge may belong to another
+    # array, too.
     first = -(-offset // mmap.PAGESIZE) * mmap.PAGESIZE
     end = (offset + array.nbytes) // mmap.PAGESIZE * mmap.PAGESIZE
     if first < end:
@@ -59,8 +58,8 @@ def empty_in_file(shape: tuple[int, ...], folder: Path) -> Floats:
     shape : tuple of int
         Shape with at least one element.
     folder : Path
-        Folder of the file: on a disk, because the system's folder
-        for temporary files may be memory.
+        Folder of the file: on a disk, because the system's folder for
+        temporary files may be memory.
 
     Raises
     ------
@@ -69,8 +68,8 @@ def empty_in_file(shape: tuple[int, ...], folder: Path) -> Floats:
     """
     size = 8 * math.prod(shape)
     with tempfile.TemporaryFile(dir=folder) as file:
-        # Allocate all pages now: writing to a page for which the disk has no
-        # room would end the process.
+        # Allocate all pages now: writing to a page for which the disk
+        # has no room would end the process.
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(file.fileno(), 0, size)
         else:
@@ -103,8 +102,8 @@ def taken_rows(X: Floats, rows: Ints, folder: Path) -> Floats:
     for block in _row_blocks(rows.size, X.shape[1]):
         batch = rows[block]
         np.take(X, batch, axis=0, out=selected[block])
-        # Pages that were read must not add up in memory: release the range of
-        # rows that contains the batch.
+        # Pages that were read must not add up in memory: release the
+        # range of rows that contains the batch.
         release(X[batch.min() : batch.max() + 1])
         release(selected[block])
     return selected
@@ -142,9 +141,9 @@ def chosen_columns(X: Floats, columns: Sequence[int], folder: Path) -> Floats:
 def taken_columns(X: Floats, columns: slice) -> Floats:
     """Return some columns of a matrix as the rows of an array in memory.
 
-    X has shape (m, n), the result (k, m) for k columns. If X is
-    mapped from a file, it is read block by block, and the pages
-    that were read are released. O(mk).
+    X has shape (m, n), the result (k, m) for k columns. If X is mapped
+    from a file, it is read block by block, and the pages that were read
+    are released. O(mk).
     """
     if not in_file(X):
         return np.ascontiguousarray(X[:, columns].T)

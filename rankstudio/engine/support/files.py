@@ -28,8 +28,7 @@ def write_bytes(path: str | Path, content: bytes) -> None:
     Raises
     ------
     OutputError
-        If the file cannot be written; an existing file is then
-        unchanged.
+        If the file cannot be written; an existing file is then unchanged.
     """
     write_pieces(path, (content,))
 
@@ -37,8 +36,8 @@ def write_bytes(path: str | Path, content: bytes) -> None:
 def write_pieces(path: str | Path, pieces: Iterable[bytes]) -> None:
     """Write a file from consecutive pieces, completely or not at all.
 
-    An existing file is replaced in the end. Raise OutputError if
-    the file cannot be written.
+    An existing file is replaced in the end. Raise OutputError if the
+    file cannot be written.
     """
     path = Path(path)
     try:
@@ -82,8 +81,8 @@ def write_text(path: str | Path, text: str) -> None:
     try:
         content = text.encode("utf-8")
     except UnicodeEncodeError as error:
-        # Such as the name of a file that is not UTF-8: the message quotes the
-        # text around it.
+        # Such as the name of a file that is not UTF-8: the message
+        # quotes the text around it.
         part = ascii(text[max(error.start - 20, 0) : error.end + 20])
         raise OutputError(
             tr(
@@ -126,8 +125,7 @@ def read_text(
     Raises
     ------
     OSError
-        If the file cannot be read, is not a regular file or is
-        larger.
+        If the file cannot be read, is not a regular file or is larger.
     ValueError
         If the text is not in this encoding.
     """
@@ -153,9 +151,9 @@ def is_there(path: Path) -> bool:
 def remove_abandoned(folder: Path, pattern: str) -> None:
     """Remove files and folders in a folder that have not changed for a day.
 
-    ``pattern`` is a glob pattern for the names of temporary files;
-    only those are removed. A process that was killed leaves such
-    files behind.
+    ``pattern`` is a glob pattern for the names of temporary files; only
+    those are removed. A process that was killed leaves such files
+    behind.
     """
     for path in folder.glob(pattern):
         with suppress(OSError):  # another user's, or gone by now
@@ -169,8 +167,7 @@ def temporary_folder() -> Path:
     Raises
     ------
     OSError
-        If the system has no folder for temporary files that can be
-        written.
+        If the system has no folder for temporary files that can be written.
     """
     path = Path(tempfile.mkdtemp(prefix="rankstudio-"))
     atexit.register(shutil.rmtree, path, ignore_errors=True)
@@ -193,8 +190,8 @@ def _temporary_file(path: Path, pieces: Iterable[bytes]) -> Iterator[Path]:
     try:
         with os.fdopen(handle, "wb") as file:
             file.writelines(pieces)
-        # mkstemp makes files that only their owner may read; results are as
-        # public as their folder.
+        # mkstemp makes files that only their owner may read; results
+        # are as public as their folder.
         temporary_path.chmod(0o666 & ~_umask())
         yield temporary_path
     finally:

@@ -27,12 +27,12 @@ class Grading:
     Attributes
     ----------
     greatest_grade : float
-        Largest label of the whole dataset, all folds and parts; 0
-        or more. ERR uses it.
+        Largest label of the whole dataset, all folds and parts; 0 or
+        more. ERR uses it.
     find_ranks : callable
         Function without arguments that returns the attribute
-        ``id_ranks``: an array or None. It is called when the ranks
-        are first used.
+        ``id_ranks``: an array or None. It is called when the ranks are
+        first used.
     """
 
     greatest_grade: float
@@ -47,8 +47,8 @@ class Grading:
     def id_ranks(self) -> Ints | None:
         """Rank of each document's id within its query, shape (m,); None without ids.
 
-        Documents with equal scores are ordered by descending rank.
-        A query with a document without id uses the positions of its
+        Documents with equal scores are ordered by descending rank. A
+        query with a document without id uses the positions of its
         documents, so that the order within a query never depends on
         other queries.
         """
@@ -63,8 +63,7 @@ class Grading:
     def find_now(self, *, by_id: bool) -> None:
         """Compute the ranks of the document ids now if a convention of measures uses them (``by_id``).
 
-        Otherwise each process that the grading is sent to would
-        compute them.
+        Otherwise each process that the grading is sent to would compute them.
         """
         if by_id:
             _ = self.id_ranks
@@ -137,8 +136,8 @@ def order_of_ranks(query_ptr: Ints, ranks: Ints | None) -> Ints:
     """Return the row numbers of all documents: query by query, each in descending rank.
 
     Query q has the rows ``query_ptr[q]:query_ptr[q + 1]``, and
-    ``ranks`` has a rank for each row. Without ranks (None), the
-    last document of a query comes first.
+    ``ranks`` has a rank for each row. Without ranks (None), the last
+    document of a query comes first.
     """
     n_documents = int(query_ptr[-1])
     ranks = np.arange(n_documents) if ranks is None else ranks
@@ -150,9 +149,9 @@ def order_of_ranks(query_ptr: Ints, ranks: Ints | None) -> Ints:
 def _joined_ranks(gradings: Sequence[Grading], rows: Sequence[Ints]) -> Ints | None:
     """Return the ranks of document ids of several parts, one after the other.
 
-    ``rows`` has an array for each part: the ranks of its documents
-    by row, which are used if the part has no ids. Return None if no
-    part has ids.
+    ``rows`` has an array for each part: the ranks of its documents by
+    row, which are used if the part has no ids. Return None if no part
+    has ids.
     """
     ranks = [grading.id_ranks for grading in gradings]
     if all(part_ranks is None for part_ranks in ranks):

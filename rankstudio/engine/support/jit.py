@@ -1,24 +1,27 @@
 """Decorators that compile functions by numba, and keep their types for the type checker.
 
-Compiled code is cached on disk. It runs without the interpreter lock, so that a
-window in the same process continues while a kernel works. A kernel is compiled
-again if its file has changed, or the file of a kernel that it imports. A
-changed constant of a module without kernels is not noticed.
+Compiled code is cached on disk. It runs without the interpreter lock,
+so that a window in the same process continues while a kernel works. A
+kernel is compiled again if its file has changed, or the file of a
+kernel that it imports. A changed constant of a module without kernels
+is not noticed.
 
-The first run on a computer waits for the compiler. A function that only kernels
-call is neither wrapped for Python nor cached on disk, which halves the time of
-compilation. Assignments to slices, ``reshape`` and error messages each compile
-seconds of numba's own library; loops do not.
+The first run on a computer waits for the compiler. A function that only
+kernels call is neither wrapped for Python nor cached on disk, which
+halves the time of compilation. Assignments to slices, ``reshape`` and
+error messages each compile seconds of numba's own library; loops do
+not.
 
-Faulty files of kernels neither end a run nor change a result. numba itself does
-not check them. Here no folder is used that another user can write to, and each
-file ends with a digest of its bytes, its name, the version of numba and the
-compiled source. Code is stored for its types and its processor. If it does not
-fit, it is compiled again.
+Faulty files of kernels neither end a run nor change a result. numba
+itself does not check them. Here no folder is used that another user can
+write to, and each file ends with a digest of its bytes, its name, the
+version of numba and the compiled source. Code is stored for its types
+and its processor. If it does not fit, it is compiled again.
 
-A bundled program contains kernels in a folder that is only read, and checked in
-the same way. If no folder can be written, a temporary one is used for this
-process and those it starts. If that fails, too, nothing is cached.
+A bundled program contains kernels in a folder that is only read, and
+checked in the same way. If no folder can be written, a temporary one is
+used for this process and those it starts. If that fails, too, nothing
+is cached.
 """
 
 from __future__ import annotations
@@ -57,15 +60,15 @@ _log = logging.getLogger(__name__)
 def kernel_cache(function: Callable[..., Any]) -> Any:
     """Return the cache of a function's compiled code, for numba's dispatcher.
 
-    The code is stored in a folder that other users cannot write. If
-    no such folder can be written, a temporary one is used from now
-    on or, without such a folder, a cache that stores nothing.
+    The code is stored in a folder that other users cannot write. If no
+    such folder can be written, a temporary one is used from now on or,
+    without such a folder, a cache that stores nothing.
     """
     try:
         return _checked_cache(_KernelCache(function), function)
     except RuntimeError as error:
-        # numba has no folder that it could write to, or other users can write
-        # to it (_UntrustedError, whose text is the reason).
+        # numba has no folder that it could write to, or other users can
+        # write to it (_UntrustedError, whose text is the reason).
         _use_temporary_folder(str(error) if isinstance(error, _UntrustedError) else "")
     try:
         return _checked_cache(_KernelCache(function), function)
@@ -82,10 +85,9 @@ def _checked_cache(
 ) -> _KernelCache:
     """Return ``candidate``, a cache for the code of a function, if its folder is safe from other users.
 
-    Only this user, or the one who installed the program, may be
-    able to write there. The files of the folder are unpickled and
-    run. The digest in each file shows damage, but not malicious
-    code.
+    Only this user, or the one who installed the program, may be able to
+    write there. The files of the folder are unpickled and run. The
+    digest in each file shows damage, but not malicious code.
 
     Raises
     ------
@@ -103,11 +105,10 @@ def _checked_cache(
 def only_ours(folder: Path, source: Path) -> bool:
     """Return whether a folder is safe from other users' writing.
 
-    Only this user, the system and the owner of the file ``source``
-    may own it.
+    Only this user, the system and the owner of the file ``source`` may own it.
 
-    The user's own group may also write, because on many systems it
-    has no other members. Return True on Windows.
+    The user's own group may also write, because on many systems it has
+    no other members. Return True on Windows.
     """
     if not hasattr(os, "geteuid"):
         return True  # Windows keeps a user's folders to itself
@@ -127,8 +128,8 @@ def _use_temporary_folder(reason: str = "") -> None:
     """Warn, and make numba store kernels in a temporary folder, if possible.
 
     Processes that this one starts use it, too. ``reason`` is the
-    warning's first sentence; "" for the usual one. For each reason
-    this happens only once.
+    warning's first sentence; "" for the usual one. For each reason this
+    happens only once.
     """
     default = "Compiled kernels cannot be cached: neither the program folder nor the user cache is writable."
     warnings.warn(
@@ -178,8 +179,8 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
     def __init__(self, function: Callable[..., Any]) -> None:
         """Find the folder of the cache, and that of the kernels shipped with the program.
 
-        The names of files have a digest of the source of
-        ``function``, which is the kernel.
+        The names of files have a digest of the source of ``function``,
+        which is the kernel.
         """
         # numba's class finds the folder, `_cache_path`, and the names of files.
         super().__init__(function)
@@ -198,11 +199,11 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
 
         It comes from the cache, from the kernels shipped with the
         program, or from another process that compiles it now. After
-        None, numba compiles it in this process. ``target_context``
-        is numba's, for the processor.
+        None, numba compiles it in this process. ``target_context`` is
+        numba's, for the processor.
         """
-        # The cache counts first; then the shipped kernels; then the other
-        # process, which writes to the cache.
+        # The cache counts first; then the shipped kernels; then the
+        # other process, which writes to the cache.
         code = super().load_overload(sig, target_context) or self._load_shipped(
             sig, target_context
         )
@@ -238,8 +239,8 @@ class _CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
 
     def load(self, key: Any) -> Any:
         """Return the code of a key; None if there is none."""
-        # If two processes write at the same time, the index may be from one and
-        # the code from the other.
+        # If two processes write at the same time, the index may be from
+        # one and the code from the other.
         saved_key, data = super().load(key) or (None, None)
         return data if saved_key == key else None
 
@@ -274,8 +275,7 @@ class _CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
         Raises
         ------
         OSError
-            If the digest of the file does not fit; numba then
-            compiles again.
+            If the digest of the file does not fit; numba then compiles again.
         """
         content = Path(path).read_bytes()
         if content[-_DIGEST_BYTES:] != self._digest(path, content[:-_DIGEST_BYTES]):
@@ -315,15 +315,15 @@ class _Compilations(event.Listener):  # type: ignore[misc]
 
     def on_start(self, event: event.Event) -> None:
         """Announce a kernel that is compiled now; numba calls this."""
-        # Garbage collection is disabled at the outermost compilation; one may
-        # start another.
+        # Garbage collection is disabled at the outermost compilation;
+        # one may start another.
         if self._n_active == 0:
             self._was_enabled = gc.isenabled()
             gc.disable()
         self._n_active += 1
         dispatcher = event.data["dispatcher"]
-        # A kernel with the option "no_cpython_wrapper" is only called from other
-        # kernels, and is compiled as a part of them.
+        # A kernel with the option "no_cpython_wrapper" is only called
+        # from other kernels, and is compiled as a part of them.
         is_ours = dispatcher.py_func.__module__.startswith("rankstudio.")
         if is_ours and "no_cpython_wrapper" not in dispatcher.targetoptions:
             announce(dispatcher.py_func.__name__)
@@ -347,9 +347,9 @@ class _Compiler(Protocol):
 def _compiler(is_cached: bool = False, **options: Any) -> _Compiler:
     """Return a decorator that compiles a function by numba when it is first called.
 
-    ``is_cached`` is whether the code is stored on disk, ``options``
-    are those of numba. Division by zero follows IEEE, as in NumPy,
-    and other threads can run meanwhile.
+    ``is_cached`` is whether the code is stored on disk, ``options`` are
+    those of numba. Division by zero follows IEEE, as in NumPy, and
+    other threads can run meanwhile.
     """
     compiler = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)
 

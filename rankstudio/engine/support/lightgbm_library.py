@@ -34,8 +34,8 @@ def boosting_library(name: str, needed_by: str, extra: str | None = None) -> Any
     Raises
     ------
     MissingExtraError
-        If it is not installed, or its compiled part cannot be
-        loaded; the message states what to install.
+        If it is not installed, or its compiled part cannot be loaded;
+        the message states what to install.
     """
     extra = name.lower() if extra is None else extra
     try:
@@ -50,8 +50,8 @@ def boosting_library(name: str, needed_by: str, extra: str | None = None) -> Any
 def _reason(error: Exception) -> str:
     """Return why the compiled part of a library cannot be loaded, for a message.
 
-    Nearly always, the system library OpenMP is missing: then the
-    text says how to install it.
+    Nearly always, the system library OpenMP is missing: then the text
+    says how to install it.
     """
     if "omp" not in str(error):
         return str(error)

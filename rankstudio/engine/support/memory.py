@@ -39,8 +39,8 @@ _N_LIBRARIES = 2  # with a thread for each processor: the BLAS of numpy and of s
 def available() -> float:
     """Return the number of bytes still available to this process; infinity if unknown.
 
-    Called before large allocations, because Linux grants any of
-    them and kills the program later.
+    Called before large allocations, because Linux grants any of them
+    and kills the program later.
     """
     return max(0.0, min(total - used for total, used in _totals_and_usage()))
 
@@ -74,8 +74,7 @@ def n_bytes(text: str) -> float:
     Raises
     ------
     ParameterError
-        If the text is not a size, or the size is less than a
-        megabyte.
+        If the text is not a size, or the size is less than a megabyte.
 
     Examples
     --------
@@ -113,8 +112,8 @@ def size(n_bytes: float) -> str:
 def refuse_small_limit() -> None:
     """Raise OutOfMemoryError if ``ulimit -v`` leaves no memory for the libraries.
 
-    Without this check they would end the process. Each library
-    reserves a stack for each processor but one.
+    Without this check they would end the process. Each library reserves
+    a stack for each processor but one.
 
     Raises
     ------
@@ -173,9 +172,8 @@ def release_unused() -> None:
 def _totals_and_usage() -> Iterator[tuple[float, float]]:
     """Yield (total, used) bytes of everything that limits this process's memory.
 
-    Limits are those of the machine, of control groups (such as
-    those of containers) and ``ulimit -v``. The first pair means no
-    limit.
+    Limits are those of the machine, of control groups (such as those of
+    containers) and ``ulimit -v``. The first pair means no limit.
     """
     yield float("inf"), 0.0
     sizes = _sizes_in_file("proc/meminfo", "MemTotal", "MemAvailable")
@@ -189,11 +187,11 @@ def _totals_and_usage() -> Iterator[tuple[float, float]]:
         _system_file("proc/self/cgroup")
     ):
         total = _system_file(f"{folder}/{limit_file}").strip()
-        # A limit above the machine's memory has no effect; reading a group's
-        # usage takes most of the time.
+        # A limit above the machine's memory has no effect; reading a
+        # group's usage takes most of the time.
         if total.isdecimal() and float(total) < machine:
-            # Cached pages of files count as used, although they are freed when
-            # memory is needed.
+            # Cached pages of files count as used, although they are
+            # freed when memory is needed.
             pages = re.findall(
                 r"^(?:total_)?inactive_file (\d+)$",
                 _system_file(f"{folder}/memory.stat"),
@@ -210,17 +208,17 @@ def _totals_and_usage() -> Iterator[tuple[float, float]]:
 def _control_groups(text: str) -> tuple[tuple[str, str, str], ...]:
     """Return (folder, name of its limit file, of its usage file) of each control group.
 
-    These are the groups of Linux that limit the memory of a
-    process. A group is also limited by the groups around it. A
-    container may see its own group as the root.
+    These are the groups of Linux that limit the memory of a process. A
+    group is also limited by the groups around it. A container may see
+    its own group as the root.
 
     Parameters
     ----------
     text : str
         Content of ``/proc/self/cgroup``.
     """
-    # A dict keeps the order and drops repetitions; the roots of both versions
-    # of control groups come first.
+    # A dict keeps the order and drops repetitions; the roots of both
+    # versions of control groups come first.
     groups = dict.fromkeys([_V2, _V1])
     # A line is "4:memory:/user" in version 1, and "0::/user" in version 2.
     for kinds, path in re.findall(r"^\d+:([^:\n]*):/(.*)$", text, re.M):

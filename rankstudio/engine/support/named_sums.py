@@ -28,8 +28,7 @@ class Product:
     weight : float
         Finite number greater than 0.
     names : tuple of str
-        Names of the values, at least one; a repeated name is a
-        power.
+        Names of the values, at least one; a repeated name is a power.
     """
 
     weight: float
@@ -43,8 +42,8 @@ def parse_sum(text: str, names: Sequence[str], parameter: str) -> tuple[Product,
     ----------
     text : str
         Products separated by ``+``. A product consists of factors
-        separated by ``*``: at least one name, and any numbers
-        greater than 0, such as ``0.5`` or ``2^-3``.
+        separated by ``*``: at least one name, and any numbers greater
+        than 0, such as ``0.5`` or ``2^-3``.
     names : sequence of str
         Names that may be used.
     parameter : str
@@ -58,8 +57,8 @@ def parse_sum(text: str, names: Sequence[str], parameter: str) -> tuple[Product,
     Raises
     ------
     ParameterError
-        For any other text; the message gives the position of the
-        first wrong character.
+        For any other text; the message gives the position of the first
+        wrong character.
 
     Examples
     --------
@@ -87,15 +86,14 @@ class _Parser:
     Attributes
     ----------
     position : int
-        Position of the next character that is no blank, counted
-        from 0.
+        Position of the next character that is no blank, counted from 0.
     """
 
     def __init__(self, text: str, names: tuple[str, ...], parameter: str) -> None:
         """Begin at the first character that is not blank.
 
-        ``names`` are allowed in the ``text``, and ``parameter`` is
-        for messages.
+        ``names`` are allowed in the ``text``, and ``parameter`` is for
+        messages.
         """
         self._text = text
         self._names = names
@@ -107,8 +105,7 @@ class _Parser:
     def product(self) -> Product:
         """Read a product of names and numbers, such as "0.5 * rbf".
 
-        Raise ParameterError if there is none, or its weight is not
-        finite.
+        Raise ParameterError if there is none, or its weight is not finite.
         """
         start = self.position
         factors = [self._factor()]
@@ -136,9 +133,9 @@ class _Parser:
     def error(self, expected: str) -> ParameterError:
         """Return the error for the text at the present position.
 
-        ``expected`` is a template, whose fields are filled here:
-        the allowed names, the position, which counts from 1, and
-        the maximum number of factors.
+        ``expected`` is a template, whose fields are filled here: the
+        allowed names, the position, which counts from 1, and the
+        maximum number of factors.
         """
         text = expected.format(
             names=", ".join(self._names),

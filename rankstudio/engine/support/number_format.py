@@ -40,9 +40,9 @@ def fixed(value: float, decimals: int = 4, *, sign: bool = False) -> str:
     """Return a number with some decimals and a true minus: "0.5341", "−0.0021".
 
     NaN becomes "–". With ``sign``, positive numbers have a plus. A
-    number other than 0 that would be all zeros gets one more
-    decimal or, if that is still all zeros, an exponent: "−3e-6". 0
-    itself has no sign.
+    number other than 0 that would be all zeros gets one more decimal
+    or, if that is still all zeros, an exponent: "−3e-6". 0 itself has
+    no sign.
     """
     if math.isnan(value):
         return NOTHING
@@ -62,8 +62,8 @@ def fixed(value: float, decimals: int = 4, *, sign: bool = False) -> str:
 def signed(value: float, decimals: int = 2) -> str:
     """Return a number with its sign and some decimals: "+0.24", "−0.10", "0.00".
 
-    A number other than 0 that would be all zeros gets one more
-    decimal or an exponent, "+3e-6".
+    A number other than 0 that would be all zeros gets one more decimal
+    or an exponent, "+3e-6".
     """
     return fixed(value, decimals, sign=True)
 
@@ -71,10 +71,10 @@ def signed(value: float, decimals: int = 2) -> str:
 def significant(value: float, digits: int = 3, *, sign: bool = False) -> str:
     """Return a number with some significant figures and a true minus: "−0.123"; "–" for NaN.
 
-    A number with more figures before the point has all of them, up
-    to a million: "1,192", not "1.19e+03". In a language that groups
-    digits by points, a narrow space is used, because 1.192 would be
-    another number.
+    A number with more figures before the point has all of them, up to a
+    million: "1,192", not "1.19e+03". In a language that groups digits
+    by points, a narrow space is used, because 1.192 would be another
+    number.
     """
     if math.isnan(value):
         return NOTHING
@@ -105,8 +105,8 @@ def percent(share: float) -> str:
 def relative_excess(error: float, least: float) -> float:
     """Return the excess of an error over the least error, as a share of the least error.
 
-    If no feature or no label varies within a query, both errors are
-    0, and so is the excess.
+    If no feature or no label varies within a query, both errors are 0,
+    and so is the excess.
     """
     if least > 0:
         return float(error / least - 1)

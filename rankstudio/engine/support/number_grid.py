@@ -21,8 +21,8 @@ def parse_grid(text: str, *, name: str = "grid") -> tuple[float, ...]:
     ----------
     text : str
         Items separated by commas or blanks. An item is a number, a
-        power (``2^-3``), or a range with ``..`` or ``…``: of powers
-        of one base, or of whole numbers.
+        power (``2^-3``), or a range with ``..`` or ``…``: of powers of
+        one base, or of whole numbers.
     name : str
         Name of the field, for the error message.
 
@@ -80,8 +80,8 @@ def _parsed_number(item: str, name: str) -> float:
 def _parsed_range(first: str, last: str, item: str, name: str) -> list[float]:
     """Return the numbers of a range such as "1..5" or "2^0..2^10", with both ends.
 
-    ``first`` and ``last`` are the texts of its ends, ``item`` the
-    whole text and ``name`` that of the field, for messages. Raise
+    ``first`` and ``last`` are the texts of its ends, ``item`` the whole
+    text and ``name`` that of the field, for messages. Raise
     ParameterError if the range is invalid.
     """
     first_power = _POWER.fullmatch(first)
@@ -136,9 +136,9 @@ def format_grid(values: Sequence[float]) -> str:
     """
     exponents = [power_of_two(v) for v in values]
     if len(values) > 1 and None not in exponents:
-        # A range of powers of 2 has exponents that are 1 apart. Even exponents
-        # that are 2 apart are a range of powers of 4. Other exponents are
-        # floats, in quarters.
+        # A range of powers of 2 has exponents that are 1 apart. Even
+        # exponents that are 2 apart are a range of powers of 4. Other
+        # exponents are floats, in quarters.
         steps = [b - a for a, b in pairwise(exponents)]  # type: ignore[operator]
         if len(values) > 2 and set(steps) == {1} and isinstance(exponents[0], int):
             return f"2^{exponents[0]}..2^{exponents[-1]}"
@@ -155,8 +155,8 @@ def format_grid(values: Sequence[float]) -> str:
 
 def format_number(value: float) -> str:
     """Format a number that is read back bit for bit, integers without a point."""
-    # Below 2^53, about 9e15, every whole number is a float, so that the digits
-    # are exact.
+    # Below 2^53, about 9e15, every whole number is a float, so that the
+    # digits are exact.
     if value == int(value) and abs(value) < 1e15:
         return str(int(value))
     return repr(float(value)).replace("e-0", "e-")  # 1e-5, as everywhere else
@@ -175,8 +175,8 @@ def power_of_two(value: float) -> float | None:
     """
     if value <= 0 or not math.isfinite(value):
         return None
-    # frexp() writes the value as mantissa · 2^exponent, with a mantissa from 0.5
-    # to below 1.
+    # frexp() writes the value as mantissa · 2^exponent, with a mantissa from
+    # 0.5 to below 1.
     mantissa, exponent = math.frexp(value)
     if mantissa == 0.5:
         return exponent - 1

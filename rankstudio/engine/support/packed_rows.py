@@ -64,11 +64,9 @@ class PackedRows:
     values : ndarray of shape (N,)
         The stored numbers, row by row.
     starts : ndarray of shape (K + 1,)
-        Start of each row's numbers in ``values``, and the end of
-        the last.
+        Start of each row's numbers in ``values``, and the end of the last.
     marks : ndarray of shape (K, ceil(n / 8))
-        A bit for each number of a row: whether it is stored in
-        ``values``.
+        A bit for each number of a row: whether it is stored in ``values``.
 
     Notes
     -----
@@ -121,8 +119,8 @@ class PackedRows:
 def packed_rows(rows: Sequence[Floats], fill: float) -> Rows:
     """Return rows without the numbers that they often repeat, if that saves memory.
 
-    If that saves no memory, or the rows are not equally long,
-    return the rows unpacked, as PlainRows.
+    If that saves no memory, or the rows are not equally long, return
+    the rows unpacked, as PlainRows.
 
     Parameters
     ----------
@@ -153,8 +151,7 @@ class IndexTuples:
     Attributes
     ----------
     flat : ndarray
-        Concatenated indices, in the smallest sufficient unsigned
-        integers.
+        Concatenated indices, in the smallest sufficient unsigned integers.
     begins, ends : ndarray of shape (K,)
         Start and end of each tuple in ``flat``.
     """
@@ -166,8 +163,8 @@ class IndexTuples:
     @classmethod
     def of(cls, rows: Sequence[tuple[int, ...]]) -> IndexTuples:
         """Store some tuples of indices, equal ones once. O(total length)."""
-        # ``flat`` has all indices that are stored, ``begins`` where each tuple
-        # starts in it.
+        # ``flat`` has all indices that are stored, ``begins`` where
+        # each tuple starts in it.
         longest = max(rows, key=len)
         if all(row == longest[: len(row)] for row in rows):
             begins = dict.fromkeys(rows, 0)
@@ -193,8 +190,8 @@ class IndexTuples:
     def added(self, k: int) -> tuple[int, ...]:
         """Return the indices that tuple k has in addition to tuple k - 1, if tuple k - 1 is its prefix.
 
-        If tuple k - 1 is not stored as a prefix of tuple k, return
-        all indices of tuple k. O(1) for one more index.
+        If tuple k - 1 is not stored as a prefix of tuple k, return all
+        indices of tuple k. O(1) for one more index.
         """
         begin = self.begins[k]
         end = self.ends[k]

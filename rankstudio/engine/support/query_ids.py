@@ -20,12 +20,12 @@ def checked_ids(qid: ArrayLike) -> NDArray[Any]:
     Raises
     ------
     DatasetError
-        For a missing id (None, NaN, NaT, masked), and for numbers
-        mixed with text, because 1 and "1" would be ambiguous.
+        For a missing id (None, NaN, NaT, masked), and for numbers mixed
+        with text, because 1 and "1" would be ambiguous.
     """
     check_none_missing(qid)
-    # np.asarray([1, "a"]) would turn 1 into "1". In a flat list, dtype=object
-    # keeps the types apart.
+    # np.asarray([1, "a"]) would turn 1 into "1". In a flat list,
+    # dtype=object keeps the types apart.
     ids: NDArray[Any] = np.asarray(qid, dtype=object if _is_flat(qid) else None)
     if ids.dtype.kind != "O" or ids.ndim != 1:
         return ids
@@ -50,8 +50,8 @@ def check_none_missing(qid: ArrayLike) -> None:
     masked = np.zeros(0, dtype=np.bool_)
     if isinstance(qid, np.ma.MaskedArray):
         masked = np.ma.getmaskarray(qid)
-    # The ids of a flat list stay objects: numpy would make all of them texts,
-    # None included, if one is a text.
+    # The ids of a flat list stay objects: numpy would make all of them
+    # texts, None included, if one is a text.
     ids = np.asarray(qid, dtype=object if _is_flat(qid) else None)
     if ids.dtype.kind in "fcmM":  # floats, complex numbers, durations and dates
         missing = np.isnan(ids) if ids.dtype.kind in "fc" else np.isnat(ids)
@@ -72,8 +72,7 @@ def check_none_missing(qid: ArrayLike) -> None:
 def _is_flat(qid: ArrayLike) -> bool:
     """Return whether query ids are a flat list, and not an array or nested lists.
 
-    From such a list, numpy would convert all ids to text if one is
-    text.
+    From such a list, numpy would convert all ids to text if one is text.
     """
     return isinstance(qid, list | tuple) and not any(
         isinstance(v, list | tuple | np.ndarray) for v in qid

@@ -56,17 +56,16 @@ class Shard:
 def shards_of(query_ptr: Ints, documents: int = DOCUMENTS) -> tuple[Shard, ...]:
     """Divide queries into shards, groups of consecutive queries of limited size.
 
-    A new shard starts if the next query would make the current
-    shard too large. The division depends only on the sizes of the
-    queries, not on workers or memory.
+    A new shard starts if the next query would make the current shard
+    too large. The division depends only on the sizes of the queries,
+    not on workers or memory.
 
     Parameters
     ----------
     query_ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``query_ptr[q]:query_ptr[q + 1]``.
     documents : int
-        Maximum number of documents per shard, unless a single query
-        has more.
+        Maximum number of documents per shard, unless a single query has more.
 
     Notes
     -----

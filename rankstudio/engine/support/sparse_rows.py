@@ -37,10 +37,10 @@ def worth_it(rows: int, width: int, n_values: float) -> bool:
     """Return whether only the nonzero values of a matrix should be stored.
 
     Return False, for an array of all values, if there are up to a
-    million columns, and the array and the products of its columns
-    take up to 256 MB each, or if the array takes up to eight times
-    the memory of the nonzero values. ``n_values`` is the number of
-    values in a matrix of ``rows`` rows and ``width`` columns.
+    million columns, and the array and the products of its columns take
+    up to 256 MB each, or if the array takes up to eight times the
+    memory of the nonzero values. ``n_values`` is the number of values
+    in a matrix of ``rows`` rows and ``width`` columns.
     """
     is_small = 8 * max(rows, width) * width <= _ALWAYS_DENSE_BYTES
     has_few_zeros = 8 * rows * width <= _MIN_MEMORY_RATIO * _BYTES_PER_VALUE * n_values
@@ -51,9 +51,9 @@ class SparseRows:
     """A read-only matrix of mostly zeros, used instead of an array of shape (m, n).
 
     A selection of rows is again such a matrix, and a selection of
-    columns is an array: code that reads a few features at a time
-    works for both kinds. The whole matrix is converted to an array
-    on demand, if it fits into memory.
+    columns is an array: code that reads a few features at a time works
+    for both kinds. The whole matrix is converted to an array on demand,
+    if it fits into memory.
 
     Parameters
     ----------
@@ -76,8 +76,8 @@ class SparseRows:
     ) -> SparseRows:
         """Return the matrix whose row i has ``values[starts[i]:starts[i + 1]]``, and otherwise zeros.
 
-        ``columns`` has the column of each value, and ``width`` is
-        the number of all columns.
+        ``columns`` has the column of each value, and ``width`` is the
+        number of all columns.
         """
         from scipy.sparse import csr_array  # noqa: PLC0415 - where it is needed
 
@@ -139,8 +139,7 @@ class SparseRows:
     def __getitem__(self, key: Any) -> Any:
         """Return rows as a sparse matrix, a single row or some columns as an array.
 
-        As in NumPy, the key is a row, a selection of rows, or
-        (rows, columns).
+        As in NumPy, the key is a row, a selection of rows, or (rows, columns).
         """
         if isinstance(key, tuple):
             rows, columns = key
@@ -183,8 +182,8 @@ class SparseRows:
     def portions(self, n_values: int) -> Iterator[slice]:
         """Yield slices of consecutive columns, which together cover all columns.
 
-        The columns of a slice have at most ``n_values`` stored
-        values together, or the slice is a single column with more.
+        The columns of a slice have at most ``n_values`` stored values
+        together, or the slice is a single column with more.
         """
         starts = self.csc.indptr
         first = 0
@@ -258,12 +257,12 @@ class SparseRows:
     def scores(self, coefs: Floats) -> Floats:
         """Return the scores of K linear models for the m rows, of shape (K, m).
 
-        ``coefs`` has shape (K, n): the coefficients of each model.
-        Each score is summed in the order of the columns, so that
-        its last bits do not depend on the other models.
+        ``coefs`` has shape (K, n): the coefficients of each model. Each
+        score is summed in the order of the columns, so that its last
+        bits do not depend on the other models.
         """
-        # Columns without a coefficient in any model add nothing; if the others
-        # are few, they are cut out first.
+        # Columns without a coefficient in any model add nothing; if the
+        # others are few, they are cut out first.
         used = np.flatnonzero(coefs.any(axis=0))
         rows = (
             self.csr if used.size > _MAX_NARROW_COLUMNS else self.csc[:, used].tocsr()

@@ -46,8 +46,8 @@ def _do_not_stop() -> None:
 def stop_if_asked() -> None:
     """Raise Cancelled if the work of this thread was asked to stop; otherwise return.
 
-    Work that takes long between two of its progress events calls
-    this in between.
+    Work that takes long between two of its progress events calls this
+    in between.
     """
     check: Callable[[], object] | None = getattr(_own, "check", None)
     if check is not None:

@@ -37,9 +37,9 @@ _own = threading.local()
 def available() -> int:
     """Return the number of threads for work started on this thread.
 
-    The result is the number to which this thread is limited,
-    otherwise the environment variable RANKSTUDIO_THREADS, otherwise
-    the number of processors available to this process.
+    The result is the number to which this thread is limited, otherwise
+    the environment variable RANKSTUDIO_THREADS, otherwise the number of
+    processors available to this process.
 
     Raises
     ------
@@ -70,9 +70,9 @@ _LOAD_FILE = Path("/proc/loadavg")  # on Linux only
 def is_busy() -> bool:
     """Return whether other programs, or other threads of this one, use all processors now.
 
-    Work in small pieces, whose threads wait for each other after
-    each piece, is then faster on one thread. False where the system
-    does not say (Windows, macOS).
+    Work in small pieces, whose threads wait for each other after each
+    piece, is then faster on one thread. False where the system does not
+    say (Windows, macOS).
     """
     try:
         # "0.20 0.18 0.12 1/80 11206": the load averages, then "running / all threads".
@@ -88,8 +88,7 @@ def at_most(count: int) -> Iterator[None]:
     """Limit the work that this thread starts within a with statement to some threads.
 
     The limit is ``count``. It is for several workers that share the
-    processors. After the with statement, the earlier limit holds
-    again.
+    processors. After the with statement, the earlier limit holds again.
     """
     # ``_own`` has attributes of this thread.
     previous_count: int | None = getattr(_own, "count", None)
@@ -109,8 +108,7 @@ def worthwhile(nanoseconds: float, calls: int = 1) -> bool:
         Approximate time on one thread, from measurements of the
         innermost loops.
     calls : int
-        Number of times that work is given to threads and then
-        waited for.
+        Number of times that work is given to threads and then waited for.
 
     Examples
     --------
@@ -130,8 +128,7 @@ def pool(
     Parameters
     ----------
     worthwhile : bool
-        Whether the work is large enough to gain from several
-        threads.
+        Whether the work is large enough to gain from several threads.
     most : int, optional
         Maximum number of threads, if each needs much memory.
 
@@ -170,8 +167,7 @@ def share(
     workers : int
         Maximum number of threads, including this one.
     work : callable
-        Function; its exceptions on any of the threads are raised
-        here.
+        Function; its exceptions on any of the threads are raised here.
     items : iterable
         Each is the argument of one call.
 
@@ -183,8 +179,8 @@ def share(
     >>> done
     ['a', 'b']
     """
-    # All threads get their items from one iterator, each item once. A request
-    # to stop reaches all of them.
+    # All threads get their items from one iterator, each item once. A
+    # request to stop reaches all of them.
     remaining_items = iter(list(items))
     stop_check = check_of_this_thread()
 
@@ -200,8 +196,8 @@ def share(
         else [executor.submit(work_through) for _ in range(workers - 1)]
     )
     work_through()
-    # A thread that has not started has no items left: cancel it. Others are
-    # awaited for their exceptions.
+    # A thread that has not started has no items left: cancel it. Others
+    # are awaited for their exceptions.
     for future in futures:
         if not future.cancel():
             future.result()
@@ -250,8 +246,8 @@ class _Steady:
     def limit(self, count: int) -> None:
         """Set the number of threads of the library BLAS.
 
-        While some thread limits it to one, the number is only
-        stored. It is set when the last such thread is done.
+        While some thread limits it to one, the number is only stored.
+        It is set when the last such thread is done.
         """
         # ``_n_holders`` threads are inside of the context now.
         with self._lock:
@@ -280,15 +276,15 @@ class _Steady:
 def _set_blas_threads(counts: list[int]) -> None:
     """Set the number of threads of each BLAS library, from any thread.
 
-    For OpenBLAS, threadpoolctl allows a change only to the thread
-    that made the first one, so that threads do not interfere. Here
-    that control is cleared, because :class:`_Steady` coordinates
-    the threads. ``counts`` has a number for each library.
+    For OpenBLAS, threadpoolctl allows a change only to the thread that
+    made the first one, so that threads do not interfere. Here that
+    control is cleared, because :class:`_Steady` coordinates the
+    threads. ``counts`` has a number for each library.
     """
     for library, count in zip(blas().lib_controllers, counts, strict=True):
-        # Other libraries than OpenBLAS have no such control (None). It is
-        # cleared before and after, as another thread may have made the last
-        # change, or may make the next one.
+        # Other libraries than OpenBLAS have no such control (None). It
+        # is cleared before and after, as another thread may have made
+        # the last change, or may make the next one.
         clear_control = getattr(library, "clear_controlling_thread", None)
         if clear_control is not None:
             clear_control(force=True)
@@ -300,10 +296,11 @@ def _set_blas_threads(counts: list[int]) -> None:
 STEADY = _Steady()
 """A context manager in which BLAS has one thread.
 
-With another number of threads, BLAS adds up sums in another order, and their
-last bits differ. Results that must be the same on every machine, in every
-process and beside any other work are computed inside. Several threads are used
-only for work in which the order of sums does not depend on them.
+With another number of threads, BLAS adds up sums in another order, and
+their last bits differ. Results that must be the same on every machine,
+in every process and beside any other work are computed inside. Several
+threads are used only for work in which the order of sums does not
+depend on them.
 """
 
 
@@ -312,8 +309,8 @@ def steady_if_small(order: int) -> AbstractContextManager[object]:
 
     Several threads gain little for small matrices, and on a busy
     computer they lose much, as they wait for each other after each
-    column. ``order`` is the number of rows of the square matrix.
-    For a large matrix the context does nothing.
+    column. ``order`` is the number of rows of the square matrix. For a
+    large matrix the context does nothing.
     """
     return STEADY if order <= _MAX_STEADY_ORDER else nullcontext()
 
@@ -321,9 +318,9 @@ def steady_if_small(order: int) -> AbstractContextManager[object]:
 def steadily(work: Generator[Item, None, Value]) -> Generator[Item, None, Value]:
     """Run a generator with the library BLAS limited to one thread.
 
-    Its items are passed on, and its value is returned. The limit
-    holds only while the generator itself computes, not while the
-    receiver of its items does.
+    Its items are passed on, and its value is returned. The limit holds
+    only while the generator itself computes, not while the receiver of
+    its items does.
     """
     try:
         while True:

@@ -97,9 +97,9 @@ def told_as(
 ) -> Generator[WorkProgress, None, Value]:
     """Convert the events that a generator yields to events of progress.
 
-    ``change`` converts an event, or returns None to drop it. The
-    result is a generator of the converted events that returns the
-    value of ``work``.
+    ``change`` converts an event, or returns None to drop it. The result
+    is a generator of the converted events that returns the value of
+    ``work``.
 
     Examples
     --------
@@ -124,8 +124,8 @@ def told_as(
 def part_of(work: Waiting[Value], first: float, last: float) -> Waiting[Value]:
     """Scale the progress of a work to the shares from ``first`` to ``last``.
 
-    The result is a generator of the scaled progress that returns
-    the value of ``work``.
+    The result is a generator of the scaled progress that returns the
+    value of ``work``.
 
     Examples
     --------
@@ -163,9 +163,9 @@ def telling(
 ) -> Waiting[Value]:
     """Yield progress whenever a generator yields, and return the value of the generator.
 
-    The n-th item that ``work`` yields becomes the share n /
-    ``most`` of the progress. Progress events of the generator
-    itself are passed on, and do not count.
+    The n-th item that ``work`` yields becomes the share n / ``most`` of
+    the progress. Progress events of the generator itself are passed on,
+    and do not count.
 
     Parameters
     ----------

@@ -27,8 +27,8 @@ from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import Waiting, WorkProgress
 from rankstudio.plugins.baselines.entries import ADARANK
 
-# least assumed error of a weak ranker, as a share of the queries' weight; keeps
-# α finite
+# least assumed error of a weak ranker, as a share of the queries'
+# weight; keeps α finite
 _MIN_ERROR = 1e-10
 
 
@@ -36,14 +36,16 @@ _MIN_ERROR = 1e-10
 class AdaRank(LinearRanker):
     """AdaRank boosts single features for a listwise measure (Xu & Li 2007, Figure 1).
 
-    Let E(q, f) be the measure of query q ranked by f. Every round takes the
-    feature x_k with the largest sum_q P(q) E(q, x_k), adds it with the weight
+    Let E(q, f) be the measure of query q ranked by f. Every round takes
+    the feature x_k with the largest sum_q P(q) E(q, x_k), adds it with
+    the weight
 
         α = ½ ln( sum_q P(q) (1 + E(q, x_k)) / sum_q P(q) (1 - E(q, x_k)) ),
 
-    and reweights the queries by P(q) ∝ exp(-E(q, f)) with f the sum so far. The
-    model is linear in the features. A weak ranker contributes the unscaled
-    value of its feature, so features should be on one scale.
+    and reweights the queries by P(q) ∝ exp(-E(q, f)) with f the sum so
+    far. The model is linear in the features. A weak ranker contributes
+    the unscaled value of its feature, so features should be on one
+    scale.
 
     Parameters
     ----------
@@ -54,14 +56,15 @@ class AdaRank(LinearRanker):
     direction : {"both", "descending"}, default "both"
         Whether weak rankers may also rank in ascending order; in the paper they do not.
     convention : str, default "standard"
-        Convention of the measure; k of a cut-off is at most the number of
-        documents of a query.
+        Convention of the measure; k of a cut-off is at most the number
+        of documents of a query.
     repeats : bool, default False
-        Whether a feature may be used more than once. The paper does not exclude
-        repeats, but after the first repetition neither the ranking nor the
-        query weights change, and every later round selects the same feature. On
-        OHSUMED, a feature is repeated after a few rounds, and only without
-        repeats do the averages equal those published in LETOR 3.0.
+        Whether a feature may be used more than once. The paper does not
+        exclude repeats, but after the first repetition neither the
+        ranking nor the query weights change, and every later round
+        selects the same feature. On OHSUMED, a feature is repeated
+        after a few rounds, and only without repeats do the averages
+        equal those published in LETOR 3.0.
 
     Attributes
     ----------
@@ -72,9 +75,9 @@ class AdaRank(LinearRanker):
 
     Notes
     -----
-    O(nm log m) once for m documents, n features and Q queries; O(nQ + m log m)
-    per round. The fit stops early with a model that ranks every query
-    perfectly, or when every feature is used.
+    O(nm log m) once for m documents, n features and Q queries; O(nQ + m
+    log m) per round. The fit stops early with a model that ranks every
+    query perfectly, or when every feature is used.
 
     Examples
     --------
@@ -104,8 +107,8 @@ class AdaRank(LinearRanker):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Add the best weak ranker in each round, and yield one step per round.
 
-        A weak ranker is a feature with a sign. The criterion of a step is the
-        negative measure of the model so far.
+        A weak ranker is a feature with a sign. The criterion of a step
+        is the negative measure of the model so far.
         """
         measure = find_measure(self.measure)
         n = data.X.shape[1]
@@ -115,32 +118,32 @@ class AdaRank(LinearRanker):
                 "measure", self.measure, "a measure for which higher is better"
             )
 
-        # Each feature is a weak ranker with sign 1, and if both directions are
-        # tried, another one with sign -1.
+        # Each feature is a weak ranker with sign 1, and if both
+        # directions are tried, another one with sign -1.
         direction = self.checked("direction")
         repeats = self.checked("repeats")
         signs = (1.0, -1.0) if direction == "both" else (1.0,)
         coef = np.zeros(n)
 
-        # The features in use, in the order of their first use: a dict as an
-        # ordered set.
+        # The features in use, in the order of their first use: a dict
+        # as an ordered set.
         order: dict[int, None] = {}
 
-        # Each shard keeps the measures of its queries, a `_QueryMeasures` with
-        # these settings.
+        # Each shard keeps the measures of its queries, a
+        # `_QueryMeasures` with these settings.
         settings = (measure.name, objective(self.convention), signs)
         query_measures = StateWork(_QueryMeasures, settings)
         with training_data(data).session(query_measures) as session:
-            # `weigh` computes the gains of the weak rankers: the weighted means
-            # of their measures over queries. Without a model, None, all queries
-            # have the same weight.
+            # `weigh` computes the gains of the weak rankers: the
+            # weighted means of their measures over queries. Without a
+            # model, None, all queries have the same weight.
             rounds = _Rounds(session)
             yield from rounds.weigh(None)
             max_rounds = n_rounds if repeats else min(n_rounds, n)
             for number in range(1, max_rounds + 1):
-                # The gains of the weak rankers: those of all features with sign
-                # 1, then with sign -1. Without repeats, features in use cannot
-                # be chosen again.
+                # The gains of the weak rankers: those of all features
+                # with sign 1, then with sign -1. Without repeats,
+                # features in use cannot be chosen again.
                 gains = np.array(rounds.gains)
                 if not repeats:
                     gains.reshape(-1, n)[:, list(order)] = -np.inf
@@ -150,15 +153,15 @@ class AdaRank(LinearRanker):
                 sign_index, feature = divmod(best, n)
                 gain = float(rounds.gains[best])
 
-                # The weight of the weak ranker as in AdaBoost; the bound keeps
-                # that of a perfect one finite.
+                # The weight of the weak ranker as in AdaBoost; the
+                # bound keeps that of a perfect one finite.
                 alpha = 0.5 * np.log((1.0 + gain) / max(1.0 - gain, _MIN_ERROR))
                 coef = coef.copy()
                 coef[feature] += signs[sign_index] * alpha
                 order.setdefault(feature)
 
-                # Queries that the new model ranks worse get more weight in the
-                # next round.
+                # Queries that the new model ranks worse get more weight
+                # in the next round.
                 mean_measure, is_perfect = yield from rounds.weigh(coef)
                 yield Step(
                     number,
@@ -180,8 +183,8 @@ class _QueryMeasures:
     Attributes
     ----------
     weak : ndarray of shape (weak rankers, Q)
-        Measure of each weak ranker in each query; weak rankers are all features
-        by sign.
+        Measure of each weak ranker in each query; weak rankers are all
+        features by sign.
     """
 
     def __init__(
@@ -194,11 +197,11 @@ class _QueryMeasures:
     ) -> None:
         """Measure the queries of a shard by every weak ranker: each of n features times each sign.
 
-        ``measure`` is the name of the measure, and ``convention`` says how it
-        is computed. The results are in the attribute ``weak``, with a row for
-        each weak ranker and a column for each query: first the n features with
-        the first sign, then with the second one. ``scratch`` provides the
-        array, in memory or in a file.
+        ``measure`` is the name of the measure, and ``convention`` says
+        how it is computed. The results are in the attribute ``weak``,
+        with a row for each weak ranker and a column for each query:
+        first the n features with the first sign, then with the second
+        one. ``scratch`` provides the array, in memory or in a file.
         """
         self._measure = measure
         self._convention = convention
@@ -217,16 +220,17 @@ class _QueryMeasures:
     def step(self, data: QueryData, message: Floats | None) -> tuple[Floats, Floats]:
         """Return the weighted sums of the measures of the weak rankers over queries, and four sums over the queries.
 
-        A weak ranker is a feature in one direction. The weight of a query is
-        exp(-value) for its value of the measure by the model ``message`` (n,);
-        without a model, None, all weights are 1. The four sums are: the
-        weights, the values, the number of queries, and the number of queries
-        that the model does not rank perfectly.
+        A weak ranker is a feature in one direction. The weight of a
+        query is exp(-value) for its value of the measure by the model
+        ``message`` (n,); without a model, None, all weights are 1. The
+        four sums are: the weights, the values, the number of queries,
+        and the number of queries that the model does not rank
+        perfectly.
         """
         n_queries = data.ptr.size - 1
 
-        # No model ranks queries yet: all weights are 1, the sum of the values is
-        # 0, and no query is ranked perfectly.
+        # No model ranks queries yet: all weights are 1, the sum of the
+        # values is 0, and no query is ranked perfectly.
         if message is None:
             return self.weak.sum(axis=1), np.array(
                 [n_queries, 0.0, n_queries, n_queries], dtype=np.float64
@@ -270,8 +274,8 @@ class _Rounds:
     def weigh(self, coef: Floats | None) -> Waiting[tuple[float, bool]]:
         """Weight the queries by a model, or equally for None, and update `gains`.
 
-        Return the mean measure of the model, and whether it ranks every query
-        perfectly.
+        Return the mean measure of the model, and whether it ranks every
+        query perfectly.
         """
         gains, sums = yield from self._session.sum(coef, "measuring rankings")
         weight, measure, n_queries, n_imperfect = sums

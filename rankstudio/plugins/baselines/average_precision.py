@@ -1,7 +1,8 @@
 """The loss of SVM-MAP and its slopes.
 
-The loss of a query is how far the margin of its most violated ranking is
-missed. The kernels search for that ranking (Yue et al. 2007, Algorithm 2).
+The loss of a query is how far the margin of its most violated ranking
+is missed. The kernels search for that ranking (Yue et al. 2007,
+Algorithm 2).
 """
 
 from __future__ import annotations
@@ -32,10 +33,9 @@ from rankstudio.engine.support.work import Waiting
 def _sort_down(scores: Floats, order: Ints, values: Floats) -> None:
     """Sort documents by descending score, in place.
 
-    ``scores`` (m,) are those of all documents.
-    ``order`` (k,) has the positions of k documents,
-    and is reordered. The sorted scores are written
-    to ``values`` (k,).
+    ``scores`` (m,) are those of all documents. ``order`` (k,) has the
+    positions of k documents, and is reordered. The sorted scores are
+    written to ``values`` (k,).
     """
     # The sort is ascending, so it gets negative scores.
     for k in range(order.size):
@@ -51,31 +51,31 @@ def _interleave(
 ) -> None:
     """Find for each irrelevant document of a query how many relevant ones are above it in the most violated ranking.
 
-    ``relevant`` (R,) and ``irrelevant`` (N,) are the scores of both kinds,
-    descending. ``harmonic`` has the number h(k) = 1 + 1/2 + … + 1/k at k.
-    ``sums`` is work space, for the sum of the first k relevant scores at k.
-    ``above[j]`` receives the result k for the j-th irrelevant document, counted
-    from 1; ``above[0]`` is 0.
+    ``relevant`` (R,) and ``irrelevant`` (N,) are the scores of both
+    kinds, descending. ``harmonic`` has the number h(k) = 1 + 1/2 + … +
+    1/k at k. ``sums`` is work space, for the sum of the first k
+    relevant scores at k. ``above[j]`` receives the result k for the
+    j-th irrelevant document, counted from 1; ``above[0]`` is 0.
 
-    The most violated ranking y maximises H(y) = 1 - AP(y) + w'Ψ(y). The j-th
-    irrelevant document (from 1) with k relevant documents above it contributes
-    to H(y), wherever the other documents are,
+    The most violated ranking y maximises H(y) = 1 - AP(y) + w'Ψ(y). The
+    j-th irrelevant document (from 1) with k relevant documents above it
+    contributes to H(y), wherever the other documents are,
 
         sum_{i=k+1..R} (1/R) (j / (i + j) - (j - 1) / (i + j - 1))
             - 2 (s_i - s_j) / (RN)
 
-    (the paper's δ_j), with the scores s_i of relevant document i and s_j of
-    irrelevant document j. Multiplied by R, and without the terms that do not
-    depend on k, this is ``value`` below, in O(1):
+    (the paper's δ_j), with the scores s_i of relevant document i and
+    s_j of irrelevant document j. Multiplied by R, and without the terms
+    that do not depend on k, this is ``value`` below, in O(1):
 
     - The fractions sum to -j h(k + j) + (j - 1) h(k + j - 1), which is
       -h(k + j - 1) - j / (k + j).
     - The scores sum to ``margin``.
 
-    Each term of the sum decreases with j, so the best k never decreases with j.
-    Therefore the best k of two documents bound the best k of those between
-    them, which takes O((R + N) log N) for all documents, while the paper tries
-    every pair.
+    Each term of the sum decreases with j, so the best k never decreases
+    with j. Therefore the best k of two documents bound the best k of
+    those between them, which takes O((R + N) log N) for all documents,
+    while the paper tries every pair.
     """
     R = relevant.size
     N = irrelevant.size
@@ -134,16 +134,16 @@ def most_violated(
     losses : ndarray of shape (Q,)
         Receives 1 - AP(y); 0 if all documents of a query are relevant or none is.
     slopes : ndarray of shape (m,)
-        Receives the derivatives of w'Ψ(y) - w'Ψ(y*) in the scores, for any
-        perfect ranking y*.
+        Receives the derivatives of w'Ψ(y) - w'Ψ(y*) in the scores, for
+        any perfect ranking y*.
     """
     length = longest(ptr, first, last)
     values = np.empty(length)
     sums = np.empty(length + 1)
     above = np.empty(length + 1, dtype=np.int64)
     for q in range(first, last):
-        # `order` has the relevant documents of a query first: from begin to
-        # middle, then to end.
+        # `order` has the relevant documents of a query first: from
+        # begin to middle, then to end.
         begin = ptr[q]
         end = ptr[q + 1]
         middle = begin + n_relevant[q]
@@ -151,29 +151,30 @@ def most_violated(
         N = end - middle
         losses[q] = 0.0
 
-        # A query without relevant or without irrelevant documents has no wrong
-        # order, and no loss.
+        # A query without relevant or without irrelevant documents has
+        # no wrong order, and no loss.
         if R == 0 or N == 0:
             slopes[begin:end] = 0.0
             continue
 
-        # Both groups by descending score. Then above[j + 1] is the number of
-        # relevant documents above the irrelevant document j in y.
+        # Both groups by descending score. Then above[j + 1] is the
+        # number of relevant documents above the irrelevant document j
+        # in y.
         _sort_down(scores, order[begin:middle], values[:R])
         _sort_down(scores, order[middle:end], values[R : R + N])
         _interleave(values[:R], values[R : R + N], harmonic, sums, above)
 
-        # The change of w'Ψ(y) - w'Ψ(y*) by one pair in the wrong order, per
-        # unit of score.
+        # The change of w'Ψ(y) - w'Ψ(y*) by one pair in the wrong order,
+        # per unit of score.
         pair = 2.0 / (R * N)
 
         # An irrelevant document has wrong pairs with the relevant ones below it.
         for j in range(N):
             slopes[order[middle + j]] = pair * (R - above[j + 1])
 
-        # A relevant document has wrong pairs with the irrelevant ones above it.
-        # Their share of the documents down to it is 1 - precision; the mean of
-        # these shares is 1 - AP(y).
+        # A relevant document has wrong pairs with the irrelevant ones
+        # above it. Their share of the documents down to it is 1 -
+        # precision; the mean of these shares is 1 - AP(y).
         higher = 0  # number of irrelevant documents above the relevant document i
         for i in range(R):
             while higher < N and above[higher + 1] <= i:
@@ -185,8 +186,9 @@ def most_violated(
 class AveragePrecisionLoss:
     """Mean over queries of max_y 1 - AP(y) + w'Ψ(y) - w'Ψ(y*), a convex function of the scores Xw.
 
-    Ψ is defined in :class:`rankstudio.plugins.baselines.svm_map.SVMMAP`; w'Ψ is
-    the same with scores instead of x.
+    Ψ is defined in
+    :class:`rankstudio.plugins.baselines.svm_map.SVMMAP`; w'Ψ is the
+    same with scores instead of x.
 
     Parameters
     ----------
@@ -197,15 +199,15 @@ class AveragePrecisionLoss:
     Attributes
     ----------
     n_queries : int
-        Q', the number of queries with both relevant and other documents, over
-        which the mean is taken.
+        Q', the number of queries with both relevant and other
+        documents, over which the mean is taken.
     """
 
     def __init__(self, relevant: Bools, queries: Queries) -> None:
         """Prepare the loss of documents; ``relevant`` (m,) is the mask of the relevant ones.
 
-        ``n_queries`` becomes the number of queries with relevant and irrelevant
-        documents: others have no loss.
+        ``n_queries`` becomes the number of queries with relevant and
+        irrelevant documents: others have no loss.
         """
         sizes = np.diff(queries.ptr)
         self._queries = queries
@@ -214,8 +216,9 @@ class AveragePrecisionLoss:
             ((self._n_relevant > 0) & (self._n_relevant < sizes)).sum()
         )
 
-        # Each query's relevant documents first. Each call leaves both parts
-        # sorted by score, and the next call finds them nearly sorted.
+        # Each query's relevant documents first. Each call leaves both
+        # parts sorted by score, and the next call finds them nearly
+        # sorted.
         self._order = np.lexsort(
             (~relevant, np.repeat(np.arange(sizes.size), sizes))
         ).astype(np.int64)
@@ -231,8 +234,8 @@ class AveragePrecisionLoss:
         Parameters
         ----------
         scores : ndarray of shape (m,)
-            Scores, ideally centered within each query, which leaves the loss
-            the same and reduces rounding.
+            Scores, ideally centered within each query, which leaves the
+            loss the same and reduces rounding.
 
         Returns
         -------
@@ -255,8 +258,8 @@ class AveragePrecisionLoss:
     def sums(self, scores: Floats) -> tuple[float, Floats]:
         """Return the offset and the slopes (m,) of the tangent plane at scores (m,).
 
-        The plane is that of the sum of the losses over queries, not of the
-        mean. The loss at these scores is offset + slopes · scores.
+        The plane is that of the sum of the losses over queries, not of
+        the mean. The loss at these scores is offset + slopes · scores.
         """
         losses = np.empty(self._n_relevant.size)
         slopes = np.empty(scores.size)
@@ -264,11 +267,10 @@ class AveragePrecisionLoss:
         def work(_: int, first: int, last: int) -> None:
             """Write loss and slopes of the queries first … last - 1 to ``losses`` and ``slopes``.
 
-            ``losses`` and ``slopes`` are arrays of
-            the enclosing method, with a number for
-            each query and for each document. The
-            first argument, the number of the block
-            of queries, has no use here.
+            ``losses`` and ``slopes`` are arrays of the enclosing
+            method, with a number for each query and for each document.
+            The first argument, the number of the block of queries, has
+            no use here.
             """
             most_violated(
                 scores,
@@ -321,9 +323,9 @@ class AveragePrecisionPlanes(Linear):
 class ShardedAveragePrecision:
     """The tangent planes of :class:`AveragePrecisionLoss`, as a ``PlaneProblem`` on shards.
 
-    Planes are sums over shards. Because scores of all documents are not in
-    memory, weights (n,) take the place of scores, and gradients (n,) the place
-    of slopes.
+    Planes are sums over shards. Because scores of all documents are not
+    in memory, weights (n,) take the place of scores, and gradients (n,)
+    the place of slopes.
 
     Parameters
     ----------
@@ -366,9 +368,9 @@ def average_precision_sums(
 ) -> tuple[Floats, Floats]:
     """Return a shard's sums at weights (n,): loss, offset and number of queries in one array, and slopes (n,).
 
-    The loss is that of average precision. Its tangent plane at w has the value
-    offset + slopes · v at other weights v. ``least`` is the lowest relevant
-    label.
+    The loss is that of average precision. Its tangent plane at w has
+    the value offset + slopes · v at other weights v. ``least`` is the
+    lowest relevant label.
     """
     queries = Queries(data.ptr)
     linear = Linear(data.X, queries)
@@ -387,8 +389,8 @@ def average_precision_sums(
 def planes_of(data: TrainingData, least: float) -> Iterator[PlaneProblem]:
     """Provide the planes of some data: computed on threads for one shard, or as sums over several shards.
 
-    A plane is the tangent of the loss of average precision at some weights, for
-    a minimiser by cutting planes.
+    A plane is the tangent of the loss of average precision at some
+    weights, for a minimiser by cutting planes.
 
     Parameters
     ----------
@@ -403,8 +405,8 @@ def planes_of(data: TrainingData, least: float) -> Iterator[PlaneProblem]:
             yield ShardedAveragePrecision(session, data.X.shape[1])
         return
 
-    # All documents at once; the name is for the error if they do not fit into
-    # memory.
+    # All documents at once; the name is for the error if they do not
+    # fit into memory.
     rows = data.whole("SVM-MAP")
     with pool() as (executor, workers):
         yield AveragePrecisionPlanes(

@@ -34,10 +34,10 @@ from rankstudio.plugins.baselines.entries import COORDINATE_ASCENT
 class CoordinateAscent(LinearRanker):
     """Coordinate ascent maximizes a ranking measure of the training documents, one weight at a time.
 
-    Every iteration visits all features in a random order. Along each weight,
-    changes by ±2^-11 … ±2^4 and to zero are tried, for weights whose absolute
-    values sum to 1, and the best one is taken if it is better than no change
-    (Metzler & Croft 2007, section
+    Every iteration visits all features in a random order. Along each
+    weight, changes by ±2^-11 … ±2^4 and to zero are tried, for weights
+    whose absolute values sum to 1, and the best one is taken if it is
+    better than no change (Metzler & Croft 2007, section
     4). Because the measure is not smooth, the search starts several times, first from
     equal weights, then from random ones, and the best model is kept.
 
@@ -50,14 +50,14 @@ class CoordinateAscent(LinearRanker):
     max_iter : int, default 25
         Maximum number of iterations per start, 1 to 10,000.
     tolerance : float, default 1e-3
-        A start stops after the first iteration that improves the measure by at
-        most this much; greater than 0.
+        A start stops after the first iteration that improves the
+        measure by at most this much; greater than 0.
     convention : str, default "standard"
-        Convention of the measure; k of a cut-off is at most the number of
-        documents of a query.
+        Convention of the measure; k of a cut-off is at most the number
+        of documents of a query.
     seed : int, default 0
-        Seed of orders and random starts, 0 to 2^32 - 1. Equal seeds give the
-        same model on every machine.
+        Seed of orders and random starts, 0 to 2^32 - 1. Equal seeds
+        give the same model on every machine.
 
     Attributes
     ----------
@@ -70,9 +70,10 @@ class CoordinateAscent(LinearRanker):
 
     Notes
     -----
-    The absolute weights, each times the standard deviation of its feature
-    within queries, sum to 1. O(33 n m log |q|) per iteration for m documents, n
-    features and queries of |q| documents, on all threads.
+    The absolute weights, each times the standard deviation of its
+    feature within queries, sum to 1. O(33 n m log |q|) per iteration
+    for m documents, n features and queries of |q| documents, on all
+    threads.
 
     Examples
     --------
@@ -101,9 +102,8 @@ class CoordinateAscent(LinearRanker):
     def memory_need(self, shape: DataShape) -> MemoryNeed:
         """Return the memory for m documents with n features: a transposed copy, and an evaluator.
 
-        Several shards store the copy and the
-        evaluator as their states, which may be in
-        files.
+        Several shards store the copy and the evaluator as their states,
+        which may be in files.
         """
         kept_bytes = bytes_of_shard(shape.m, shape.n)
         return (
@@ -115,8 +115,8 @@ class CoordinateAscent(LinearRanker):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Improve the measure by one weight after the other, and yield one step per iteration.
 
-        A step has the best model so far, and the negative of its measure as the
-        criterion.
+        A step has the best model so far, and the negative of its
+        measure as the criterion.
         """
         n_restarts = self.checked("n_restarts")
         max_iter = self.checked("max_iter")
@@ -163,8 +163,8 @@ class CoordinateAscent(LinearRanker):
                         candidates=np.empty(0),
                     )
 
-                    # The restart ends when a sweep improves the measure by no
-                    # more than the tolerance.
+                    # The restart ends when a sweep improves the measure
+                    # by no more than the tolerance.
                     if not value > value_before + tolerance:
                         break
 
@@ -177,9 +177,8 @@ class CoordinateAscent(LinearRanker):
 def _start_weights(ascent: AscentSearch, rng: np.random.Generator | None) -> Floats:
     """Return weights for the features that vary within some query.
 
-    ``ascent`` has these features. Without a
-    generator (None) the weights are equal, else
-    they are drawn by ``rng``.
+    ``ascent`` has these features. Without a generator (None) the
+    weights are equal, else they are drawn by ``rng``.
     """
     coef = np.zeros(ascent.scale.size)
     used = ascent.informative

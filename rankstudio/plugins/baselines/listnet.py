@@ -30,13 +30,14 @@ from rankstudio.plugins.baselines.entries import LISTNET
 class ListNet(LinearRanker):
     """ListNet fits a linear ranker by the cross entropy of top-one probabilities (Cao et al. 2007).
 
-    Minimizes sum_q sum_{i in q} -P_y(i) ln P_w(i) + λ/2 ||w||². The top-one
-    probabilities of the labels are P_y(i) = exp(y_i) / sum_j exp(y_j), over the
-    documents j of the query; those of the scores, P_w(i), are the same with
-    w'x_i instead of y_i (Cao et al. 2007, theorem 8 and eq. (5), with a linear
-    model instead of the neural network). The objective is smooth and convex;
-    L-BFGS minimizes it, while the paper follows the gradient of one query after
-    the other. The term with λ, which is not in the paper, makes the minimum
+    Minimizes sum_q sum_{i in q} -P_y(i) ln P_w(i) + λ/2 ||w||². The
+    top-one probabilities of the labels are P_y(i) = exp(y_i) / sum_j
+    exp(y_j), over the documents j of the query; those of the scores,
+    P_w(i), are the same with w'x_i instead of y_i (Cao et al. 2007,
+    theorem 8 and eq. (5), with a linear model instead of the neural
+    network). The objective is smooth and convex; L-BFGS minimizes it,
+    while the paper follows the gradient of one query after the other.
+    The term with λ, which is not in the paper, makes the minimum
     unique.
 
     Parameters
@@ -44,8 +45,8 @@ class ListNet(LinearRanker):
     regularization : float, default 1.0
         λ > 0.
     tol : float, default 1e-6
-        Stops when the gradient norm is at most this share of its initial value;
-        greater than 0.
+        Stops when the gradient norm is at most this share of its
+        initial value; greater than 0.
     max_iter : int, default 500
         Maximum number of iterations, 1 to 100,000.
 
@@ -92,9 +93,8 @@ class ListNet(LinearRanker):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Minimise the objective, and yield one step per iteration, with the objective as its criterion.
 
-        The method also sets its attribute
-        ``gradient_norm_``: the norm of the gradient
-        as a share of the norm at the start.
+        The method also sets its attribute ``gradient_norm_``: the norm
+        of the gradient as a share of the norm at the start.
         """
         tol = self.checked("tol")
         max_iter = self.checked("max_iter")
@@ -116,9 +116,9 @@ class ListNet(LinearRanker):
                 if number == 0:
                     first_norm = norm or 1.0
 
-                    # A step at the start, which is only yielded if no other one
-                    # follows: if labels are equal within each query, w = 0 is
-                    # the minimum.
+                    # A step at the start, which is only yielded if no
+                    # other one follows: if labels are equal within each
+                    # query, w = 0 is the minimum.
                     start_step = Step(
                         number=1,
                         selected=features,
@@ -152,9 +152,9 @@ def top_one_cross_entropy(
 ) -> Iterator[Objective]:
     """Provide ListNet's objective as a function of the weights (n,), for the time of a ``with`` block.
 
-    The function returns the value of the objective and its gradient (n,), in
-    O(mn). ``regularization`` is the factor of the penalty, half the squared
-    length of the weights.
+    The function returns the value of the objective and its gradient
+    (n,), in O(mn). ``regularization`` is the factor of the penalty,
+    half the squared length of the weights.
     """
     with data.session(StateWork(_ListNetState)) as session:
 
@@ -181,14 +181,14 @@ class _ListNetState:
     def step(self, data: QueryData, message: Floats) -> tuple[Floats, Floats]:
         """Return Σ P_y ln P_w over the documents of a shard, and a gradient (n,), at the weights ``message`` (n,).
 
-        P_y and P_w are the probabilities of a document to be ranked first in
-        its query, by the labels and by the scores. The sum has shape (1,). The
-        gradient is that of the negative sum.
+        P_y and P_w are the probabilities of a document to be ranked
+        first in its query, by the labels and by the scores. The sum has
+        shape (1,). The gradient is that of the negative sum.
         """
         from rankstudio.engine.arithmetic.linear_scores import Linear, Queries  # noqa: PLC0415 - numba
 
-        # There are threads if the time, 1.4 nanoseconds for each value of X, is
-        # long enough.
+        # There are threads if the time, 1.4 nanoseconds for each value
+        # of X, is long enough.
         with pool(worthwhile(1.4 * data.X.size)) as (executor, workers):
             queries = (
                 self._queries
@@ -196,11 +196,11 @@ class _ListNetState:
                 else Queries(data.ptr, executor, workers)
             )
 
-            # The scores are relative to that of the query's first document,
-            # which changes no probability. So differences are not lost to
-            # rounding where values are large, without a centered copy of the
-            # features.
-            # ln P_w, while `_target` has P_y.
+            # The scores are relative to that of the query's first
+            # document, which changes no probability. So differences are
+            # not lost to rounding where values are large, without a
+            # centered copy of the features. ln P_w, while `_target` has
+            # P_y.
             linear = Linear(data.X, queries)
             logs = _log_softmax(linear.scores(message), data.ptr)
             return np.array([self._target @ logs]), linear.weigh(
@@ -211,8 +211,8 @@ class _ListNetState:
 def _log_softmax(values: Floats, ptr: Ints) -> Floats:
     """Return ln(exp(v_i) / sum_j exp(v_j)) for each value v_i.
 
-    ``values`` (m,) has a number for each document.
-    Query q has the documents ptr[q] to ptr[q + 1] -
+    ``values`` (m,) has a number for each document. Query q has the
+    documents ptr[q] to ptr[q + 1] -
     1. The sum is over the values v_j of the query
     of v_i. The result has the shape (m,).
     """

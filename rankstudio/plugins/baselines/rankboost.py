@@ -42,8 +42,8 @@ MOST_VALUES = 65_536
 RANKS = 255
 """Number of thresholds of a feature with more different values."""
 
-# Bytes of the state of a document besides its bins: its score, and its place in
-# the order of labels.
+# Bytes of the state of a document besides its bins: its score, and its
+# place in the order of labels.
 _STATE_BYTES_PER_DOCUMENT = 16
 # |r| is at most this, so that the weight of a weak ranker that orders every pair correctly is finite.
 _MAX_CORRELATION = 1.0 - 1e-9
@@ -66,14 +66,15 @@ class Threshold:
 class BoostStep(Step):
     """A round of boosting, whose model is nonlinear; see :meth:`scores`.
 
-    ``coef`` contains the sum of the weights of each feature's thresholds, as
-    the importance of the feature.
+    ``coef`` contains the sum of the weights of each feature's
+    thresholds, as the importance of the feature.
 
     Attributes
     ----------
     history : sequence of Threshold
-        Weak rankers of the whole run. All steps share this list, to which later
-        rounds append, because copies would need quadratic memory.
+        Weak rankers of the whole run. All steps share this list, to
+        which later rounds append, because copies would need quadratic
+        memory.
     """
 
     linear: ClassVar[bool] = False
@@ -116,33 +117,35 @@ def _sum_of_weak_rankers(columns: Floats, thresholds: Sequence[Threshold]) -> Fl
 class RankBoost(LinearRanker):
     """RankBoost boosts thresholds on single features, h(x) = 1 if x_j > θ, otherwise 0 (Freund et al. 2003).
 
-    Pairs are documents x0 and x1 of one query of which x1 has the higher label;
-    at first, all have equal weight D(x0, x1). Every round takes the feature and
-    threshold with the largest |r|, where r = sum over pairs D(x0, x1) (h(x1) -
-    h(x0)), and gives it the weight α = ½ ln((1 + r) / (1 - r)) (the paper's
-    third method, section 3.2), which is negative if low values are better. For
-    a feature with up to 65,536 different values, all values are tried as
-    thresholds; otherwise the values at 255 evenly spaced ranks, with a
+    Pairs are documents x0 and x1 of one query of which x1 has the
+    higher label; at first, all have equal weight D(x0, x1). Every round
+    takes the feature and threshold with the largest |r|, where r = sum
+    over pairs D(x0, x1) (h(x1) - h(x0)), and gives it the weight α = ½
+    ln((1 + r) / (1 - r)) (the paper's third method, section 3.2), which
+    is negative if low values are better. For a feature with up to
+    65,536 different values, all values are tried as thresholds;
+    otherwise the values at 255 evenly spaced ranks, with a
     :class:`rankstudio.engine.errors.FewerThresholdsWarning`.
 
-    By default RankLib tries 10 thresholds for each feature: the largest value,
-    and steps of a tenth of the range below it (option ``-tc``).
-    ``n_thresholds=10`` gives the same weak rankers, because no document is
-    above the largest value.
+    By default RankLib tries 10 thresholds for each feature: the largest
+    value, and steps of a tenth of the range below it (option ``-tc``).
+    ``n_thresholds=10`` gives the same weak rankers, because no document
+    is above the largest value.
 
     Parameters
     ----------
     n_rounds : int, default 300
         Number of weak rankers, 1 to 100,000.
     n_thresholds : int, optional
-        Number of intervals of equal width into which the thresholds divide the
-        range of a feature, 2 to 65,536. By default all values are tried.
+        Number of intervals of equal width into which the thresholds
+        divide the range of a feature, 2 to 65,536. By default all
+        values are tried.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n,)
-        Sum of the weights of each feature's thresholds: its importance. The
-        model is not linear.
+        Sum of the weights of each feature's thresholds: its importance.
+        The model is not linear.
     thresholds_ : tuple of Threshold
         Weak rankers.
     loss_ : float
@@ -150,10 +153,11 @@ class RankBoost(LinearRanker):
 
     Notes
     -----
-    The fit takes O(nm log m) once and O(nm) per round for m documents and n
-    features; pairs are never enumerated. The fit stops early if no threshold is
-    better than none, or if a threshold orders every pair correctly. A round
-    sums one number per threshold over shards; two bytes are kept per value.
+    The fit takes O(nm log m) once and O(nm) per round for m documents
+    and n features; pairs are never enumerated. The fit stops early if
+    no threshold is better than none, or if a threshold orders every
+    pair correctly. A round sums one number per threshold over shards;
+    two bytes are kept per value.
 
     Examples
     --------
@@ -188,16 +192,15 @@ class RankBoost(LinearRanker):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Add the best threshold in each round, and yield one step per round.
 
-        A round adds one threshold on one feature to
-        the model. The criterion of a step is the
-        mean loss of the pairs.
+        A round adds one threshold on one feature to the model. The
+        criterion of a step is the mean loss of the pairs.
         """
         n_rounds = self.checked("n_rounds")
         history: list[Threshold] = []
         coef = np.zeros(data.X.shape[1])
 
-        # The features in use, in the order of their first use: a dict as an
-        # ordered set.
+        # The features in use, in the order of their first use: a dict
+        # as an ordered set.
         features = dict[int, None]()
         data = training_data(data)
         n_thresholds = self.checked("n_thresholds")
@@ -211,8 +214,9 @@ class RankBoost(LinearRanker):
             rounds = _Rounds(session, cutoffs)
             yield from rounds.begin()
 
-            # Tell the user if a feature has fewer thresholds than values. Of
-            # very many values, only those at some ranks are tried.
+            # Tell the user if a feature has fewer thresholds than
+            # values. Of very many values, only those at some ranks are
+            # tried.
             if rounds.fewer and n_thresholds is None:
                 text = tr(
                     "RankBoost tries {n} thresholds for each feature with more than {most} "
@@ -229,8 +233,8 @@ class RankBoost(LinearRanker):
                 yield from rounds.add(weak)
                 history.append(weak)
 
-                # The coefficient of a feature is the sum of the weights of its
-                # thresholds.
+                # The coefficient of a feature is the sum of the weights
+                # of its thresholds.
                 coef = coef.copy()
                 coef[weak.feature] += weak.weight
 
@@ -247,8 +251,8 @@ class RankBoost(LinearRanker):
                 if rounds.perfect:
                     return
 
-            # No threshold is useful, so the model has none, and scores all
-            # documents equally.
+            # No threshold is useful, so the model has none, and scores
+            # all documents equally.
             if not history:
                 yield BoostStep(
                     number=1,
@@ -300,9 +304,10 @@ class _Rounds:
     def weak_ranker(self) -> Threshold | None:
         """Return the best threshold of all features, with its weight; None if no threshold is useful.
 
-        Its correlation r with the order of the weighted pairs, from -1 to 1,
-        gives its weight ½ ln((1 + r) / (1 - r)). A bound of |r| keeps the
-        weight of a perfect threshold finite; ``perfect`` then becomes True.
+        Its correlation r with the order of the weighted pairs, from -1
+        to 1, gives its weight ½ ln((1 + r) / (1 - r)). A bound of |r|
+        keeps the weight of a perfect threshold finite; ``perfect`` then
+        becomes True.
         """
         from rankstudio.plugins.baselines import _rankboost_kernel as kernels  # noqa: PLC0415 - numba
 
@@ -311,8 +316,8 @@ class _Rounds:
         n = self._thresholds.starts.size - 1
         gains = np.empty(n)
         indices = np.empty(n, dtype=np.int64)
-        # From the sums of the potentials by bin: the best threshold of each
-        # feature, as its index in the thresholds of the feature.
+        # From the sums of the potentials by bin: the best threshold of
+        # each feature, as its index in the thresholds of the feature.
         kernels.best_thresholds(self._in_bins, self._thresholds.starts, gains, indices)
         feature = int(np.argmax(np.abs(gains)))
         r = float(
@@ -346,8 +351,8 @@ class _Beginning:
 
     ``thresholds`` are those of every feature.
     :meth:`to` carries out the message on the state of
-    one shard: values are put into bins between the
-    thresholds, and scores are set to 0.
+    one shard: values are put into bins between the thresholds, and
+    scores are set to 0.
     """
 
     thresholds: Thresholds
@@ -387,8 +392,8 @@ class _BoostedShard:
     H : ndarray of shape (m,)
         Scores of the documents.
     bins : ndarray of shape (n, m)
-        For each feature and document, the number of thresholds that are less
-        than the value.
+        For each feature and document, the number of thresholds that are
+        less than the value.
     """
 
     def __init__(self, data: QueryData, scratch: Scratch) -> None:
@@ -400,15 +405,16 @@ class _BoostedShard:
         self.H = scratch.empty(m)
         self._by_label: Ints = scratch.empty(m).view(np.int64)
 
-        # Four numbers of 16 bits fit into one float64 of the scratch file; the
-        # number of these is rounded up.
+        # Four numbers of 16 bits fit into one float64 of the scratch
+        # file; the number of these is rounded up.
         self.bins = scratch.empty(-(-n * m // 4)).view(np.uint16)[: n * m].reshape(n, m)
 
     def begin(self, data: QueryData, thresholds: Thresholds) -> None:
         """Set the scores to 0, sort the documents of each query by label, and put all values into bins.
 
-        A bin has the values between two neighbouring thresholds of a feature.
-        The positions of the features' thresholds are stored for later messages.
+        A bin has the values between two neighbouring thresholds of a
+        feature. The positions of the features' thresholds are stored
+        for later messages.
         """
         self.H[:] = 0.0
         query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
@@ -424,10 +430,10 @@ class _BoostedShard:
     ) -> tuple[Floats, Floats]:
         """Carry out a message: begin, or add a weak ranker to the scores.
 
-        Return the sums of the documents' potentials π by feature and bin, and
-        the total weight (1,) of the pairs. π of a document is the weight of the
-        pairs in which it has the higher label, minus that of the pairs in which
-        it has the lower one.
+        Return the sums of the documents' potentials π by feature and
+        bin, and the total weight (1,) of the pairs. π of a document is
+        the weight of the pairs in which it has the higher label, minus
+        that of the pairs in which it has the lower one.
         """
         from rankstudio.plugins.baselines import _rankboost_kernel as kernels  # noqa: PLC0415 - numba
 
@@ -438,8 +444,8 @@ class _BoostedShard:
         in_bins = np.zeros(int(self._starts[-1]) + n)
         total = kernels.potential(self.H, data.y, self._by_label, data.ptr, potentials)
 
-        # There are threads if the time, 2.2 nanoseconds for each feature of a
-        # document, is long enough.
+        # There are threads if the time, 2.2 nanoseconds for each
+        # feature of a document, is long enough.
         with pool(worthwhile(2.2 * n * m)) as (executor, workers):
             cuts = np.linspace(0, n, workers + 1).astype(int).tolist()
 
@@ -449,7 +455,8 @@ class _BoostedShard:
                     self.bins, self._starts, potentials, first, last, in_bins
                 )
 
-            # The list has no use. But map without threads only runs when it is
-            # read, and errors of threads are only raised then.
+            # The list has no use. But map without threads only runs
+            # when it is read, and errors of threads are only raised
+            # then.
             list((executor.map if executor else map)(work, cuts[:-1], cuts[1:]))
         return in_bins, np.array([total])

@@ -24,26 +24,26 @@ _MIN_RELEVANT_LABEL = 1.0
 class SVMMAP(ConvergingRanker):
     """SVM-MAP fits a structural support vector machine for average precision (Yue et al. 2007).
 
-    Minimizes ½ w'w + C/Q' sum_q ξ_q over the Q' queries that have both relevant
-    documents (labels from 1 up) and irrelevant ones. This is the paper's
-    Optimization Problem 1, where all queries are of this kind. Other queries
-    have the same average precision for all w, so they add no constraint and are
-    not counted. The slack of a query is
+    Minimizes ½ w'w + C/Q' sum_q ξ_q over the Q' queries that have both
+    relevant documents (labels from 1 up) and irrelevant ones. This is
+    the paper's Optimization Problem 1, where all queries are of this
+    kind. Other queries have the same average precision for all w, so
+    they add no constraint and are not counted. The slack of a query is
 
         ξ_q = max_y 1 - AP(y) + w'Ψ(y) - w'Ψ(y*),    Ψ(y) = 1/(RN) sum_{i, j} y_ij (x_i - x_j),
 
-    where y are all rankings of its documents, i its R relevant and j its N
-    irrelevant documents, y_ij = 1 if y ranks i above j and -1 otherwise, and y*
-    a ranking with all relevant documents first. The slack is at least 1 - AP of
-    the ranking by w.
+    where y are all rankings of its documents, i its R relevant and j
+    its N irrelevant documents, y_ij = 1 if y ranks i above j and -1
+    otherwise, and y* a ranking with all relevant documents first. The
+    slack is at least 1 - AP of the ranking by w.
 
     Parameters
     ----------
     C : float, default 10.0
         Weight of the mean slack relative to the squared norm, greater than 0.
     tol : float, default 1e-4
-        Stops when the duality gap is at most this share of the objective, and
-        of its reduction from w = 0; greater than 0.
+        Stops when the duality gap is at most this share of the
+        objective, and of its reduction from w = 0; greater than 0.
     max_iter : int, default 1000
         Maximum number of cutting planes, 1 to 1,000,000.
 
@@ -60,13 +60,14 @@ class SVMMAP(ConvergingRanker):
 
     Notes
     -----
-    Cutting planes bound the mean slack of all queries together: the one-slack
-    form with margin rescaling of Joachims, Finley & Yu (2009), which has the
-    same minimum as the paper's slack per query. The most violated ranking of d
-    documents takes O(d log d), compared with O(d log d + RN) for Algorithm 2 of
-    the paper, so a plane costs O(mn + m log m) for m documents and n features,
-    and its line search a few more O(m log m). If no query has both relevant
-    documents and others, the only step is a model of zeros.
+    Cutting planes bound the mean slack of all queries together: the
+    one-slack form with margin rescaling of Joachims, Finley & Yu
+    (2009), which has the same minimum as the paper's slack per query.
+    The most violated ranking of d documents takes O(d log d), compared
+    with O(d log d + RN) for Algorithm 2 of the paper, so a plane costs
+    O(mn + m log m) for m documents and n features, and its line search
+    a few more O(m log m). If no query has both relevant documents and
+    others, the only step is a model of zeros.
 
     Examples
     --------
@@ -88,10 +89,9 @@ class SVMMAP(ConvergingRanker):
     ) -> Iterator[OptimizerState | WorkProgress]:
         """Minimise the loss by cutting planes, and yield the states of the optimiser, and progress events.
 
-        ``data`` are the training documents. ``C``
-        weighs the loss, and the optimiser stops at
-        a relative duality gap of ``tol``, or after
-        ``max_iter`` planes.
+        ``data`` are the training documents. ``C`` weighs the loss, and
+        the optimiser stops at a relative duality gap of ``tol``, or
+        after ``max_iter`` planes.
         """
         from rankstudio.engine.arithmetic.optimisers.bundle_method import (  # noqa: PLC0415 - numba
             minimise_by_planes,

@@ -1,8 +1,8 @@
 """Benchmarks: the same methods on all datasets below a folder, from the search of the data to the diagram.
 
-For authors who compare methods on the collections of the field: one file names the
-methods and the protocol, and one command finds the data, says how long the runs take,
-and ranks the methods over the datasets.
+For authors who compare methods on the collections of the field: one
+file names the methods and the protocol, and one command finds the data,
+says how long the runs take, and ranks the methods over the datasets.
 """
 
 from __future__ import annotations

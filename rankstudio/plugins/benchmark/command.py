@@ -131,8 +131,8 @@ def run(args: argparse.Namespace) -> int:
     study = study_path(args.study, args.out)
     assert study is not None  # there is a folder: --out has a default
 
-    # What there is to do, and how long it takes; with JSON, only the results
-    # are printed to standard output.
+    # What there is to do, and how long it takes; with JSON, only the
+    # results are printed to standard output.
     benchmark = _planned(args, comparison, study)
     if args.dry_run:
         _print_planning(benchmark, json=args.json)
@@ -140,8 +140,8 @@ def run(args: argparse.Namespace) -> int:
     _print_planning(benchmark, json=False, file=sys.stderr)
     _refuse_outputs(args, benchmark, study)
 
-    # The runs, and their ranking. A user who interrupts them reads how to
-    # continue.
+    # The runs, and their ranking. A user who interrupts them reads how
+    # to continue.
     plans = _finished_plans(args, benchmark, study)
     if plans is None:
         say_how_to_go_on(args, study)
@@ -197,8 +197,8 @@ def _planned(
     from rankstudio.plugins.benchmark.dataset_search import DatasetSearch
     from rankstudio.plugins.benchmark.planned_benchmark import planned_benchmark
 
-    # The files and folders that may be datasets, by their names. The folder of
-    # the results is left out, as these are no data.
+    # The files and folders that may be datasets, by their names. The
+    # folder of the results is left out, as these are no data.
     search = DatasetSearch(excluded={args.out.resolve()})
     for folder in args.data:
         search.search(Path(folder))
@@ -259,9 +259,9 @@ def _refuse_outputs(
     datasets = [dataset.path for dataset in benchmark.datasets]
     refuse_inputs([study], datasets)
 
-    # If the study exists, the files are those of an earlier part of this
-    # benchmark, and are replaced as with --force. `check_outputs` reads only
-    # this attribute.
+    # If the study exists, the files are those of an earlier part of
+    # this benchmark, and are replaced as with --force. `check_outputs`
+    # reads only this attribute.
     may_replace = argparse.Namespace(force=args.force or study.exists())
     check_outputs(outputs, may_replace, [*datasets, study])
 
@@ -290,8 +290,8 @@ def _finish(
 ) -> None:
     """Write the files of a finished benchmark, and print its tables.
 
-    ``plans`` are those of its runs in the study, and ``name`` is the measure to
-    rank by; "" for the criterion that selects the models.
+    ``plans`` are those of its runs in the study, and ``name`` is the
+    measure to rank by; "" for the criterion that selects the models.
     """
     from rankstudio.engine.analysis.reported_runs import (
         ALL_DATA,
@@ -299,8 +299,8 @@ def _finish(
         read_study,
     )
 
-    # Only the runs of this benchmark, by their plans; a study may have others.
-    # Runs that the user has hidden count, too.
+    # Only the runs of this benchmark, by their plans; a study may have
+    # others. Runs that the user has hidden count, too.
     with reading(study) as (opened_study, summaries):
         numbers = tuple(
             summary.key.id
@@ -333,8 +333,8 @@ def _write_files(
     """Write the report into a folder and, if there is a ranking, its values and its diagram.
 
     ``out`` is the folder, and ``source`` has the runs to report.
-    ``name`` is the measure of the report; "" for the measure that
-    the runs select by.
+    ``name`` is the measure of the report; "" for the measure that the
+    runs select by.
     """
     from dataclasses import replace
 

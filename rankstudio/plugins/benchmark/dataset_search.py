@@ -62,8 +62,8 @@ class DatasetSearch:
     excluded : collection of Path
         Resolved folders that are not entered, such as that of the results.
     candidates : list of Path
-        Folders with folds or parts, and files that may be datasets, in the
-        order of their names. Nothing is opened yet.
+        Folders with folds or parts, and files that may be datasets, in
+        the order of their names. Nothing is opened yet.
     skipped : list of SkippedPath
     """
 
@@ -97,8 +97,8 @@ class DatasetSearch:
     def _enter(self, folder: Path) -> list[Path]:
         """Add the datasets of a folder to the candidates, and return the folders in it to search next.
 
-        There are none for a folder that was entered before, is excluded, or is
-        added to the skipped ones with a reason.
+        There are none for a folder that was entered before, is
+        excluded, or is added to the skipped ones with a reason.
 
         Raises
         ------
@@ -126,8 +126,8 @@ class DatasetSearch:
     def _searched_subfolders(self, folder: Path, paths: Sequence[Path]) -> list[Path]:
         """Add the datasets of a folder, ``paths`` being its contents; return the folders to search next.
 
-        A candidate is a path that may be a dataset. Folders that
-        are folds or parts of a dataset are not searched.
+        A candidate is a path that may be a dataset. Folders that are
+        folds or parts of a dataset are not searched.
         """
         subfolders = [path for path in paths if _is_folder(path)]
         try:
@@ -154,9 +154,9 @@ class DatasetSearch:
     def _prefer_scalings(self) -> None:
         """Keep one scaling of each collection among the candidates, and skip the others.
 
-        A scaling is a version of the collection with features
-        scaled in one way. The scalings are in folders named after
-        them, and have the same queries and documents.
+        A scaling is a version of the collection with features scaled in
+        one way. The scalings are in folders named after them, and have
+        the same queries and documents.
         """
         collections = grouped(self.candidates, _without_scaling)
         for versions in collections.values():

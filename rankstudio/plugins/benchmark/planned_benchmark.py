@@ -36,8 +36,8 @@ class PlannedRun:
     ----------
     plan : Plan
     seconds : float
-        Approximate time of the part of the run that is not
-        computed yet, with one thread.
+        Approximate time of the part of the run that is not computed
+        yet, with one thread.
     problem : str
         Why the run is impossible, as a sentence; "" if it is possible.
     """
@@ -56,8 +56,8 @@ class PlannedDataset:
     path : Path
     name : str
     known : str
-        Title of the published dataset that the files are
-        recognised as; "" for other data.
+        Title of the published dataset that the files are recognised as;
+        "" for other data.
     convention : str
         Key of the convention of its measures.
     division : str
@@ -87,8 +87,8 @@ class PlannedBenchmark:
     Attributes
     ----------
     comparison : Comparison
-        The compared methods, and how data are divided whose files
-        have no training and test parts.
+        The compared methods, and how data are divided whose files have
+        no training and test parts.
     datasets : tuple of PlannedDataset
     skipped : tuple of SkippedPath
     """
@@ -132,9 +132,9 @@ class StoredRuns:
     def share_left(self, plan: Plan) -> float:
         """Return the share of a plan's units that are not computed yet, from 0 to 1.
 
-        A unit is a combination of parameters on a fold. Of several runs of the
-        plan (whose plans agree), the most complete one counts; without any, the
-        share is 1.
+        A unit is a combination of parameters on a fold. Of several runs
+        of the plan (whose plans agree), the most complete one counts;
+        without any, the share is 1.
         """
         shares = (
             0.0 if summary.finished else 1.0 - summary.n_finished / summary.n_units
@@ -166,13 +166,14 @@ def planned_benchmark(
     Returns
     -------
     PlannedBenchmark
-        Candidates that cannot be opened, that no method can use, or that repeat
-        the documents or the name of another one are skipped with the reason.
+        Candidates that cannot be opened, that no method can use, or
+        that repeat the documents or the name of another one are skipped
+        with the reason.
 
     Notes
     -----
-    One dataset is in memory at a time. Opening parses the files, as a run
-    would, and keeps them in the cache.
+    One dataset is in memory at a time. Opening parses the files, as a
+    run would, and keeps them in the cache.
     """
     planning = _Planning(comparison, stored)
 
@@ -212,9 +213,10 @@ class _Planning:
         RankStudioError
             If the candidate cannot be opened or divided.
         """
-        # Data that repeat the documents of earlier ones are skipped; the digest
-        # is a checksum of the documents. So are data that repeat the name of
-        # earlier ones, as tables name a dataset by it.
+        # Data that repeat the documents of earlier ones are skipped;
+        # the digest is a checksum of the documents. So are data that
+        # repeat the name of earlier ones, as tables name a dataset by
+        # it.
         source = str(path)
         first_plan = self.comparison.plans(source)[0]
         opened = open_data(first_plan)
@@ -224,8 +226,8 @@ class _Planning:
             self.skip(path, repeated)
             return
 
-        # Data that have only a training part are divided, so that there are
-        # documents to measure on.
+        # Data that have only a training part are divided, so that there
+        # are documents to measure on.
         comparison = self.comparison
         if not _has_parts(first_plan, opened):
             divisions = {**comparison.divisions, source: DIVISION}
@@ -255,10 +257,10 @@ class _Planning:
     ) -> Iterator[PlannedRun]:
         """Yield the planned runs of some plans on one dataset.
 
-        ``opened`` are the data of ``first_plan``, open already.
-        They are used for all plans that read the same columns,
-        unless they are divided into folds already. For other
-        plans, the data are opened again.
+        ``opened`` are the data of ``first_plan``, open already. They
+        are used for all plans that read the same columns, unless they
+        are divided into folds already. For other plans, the data are
+        opened again.
         """
         # Successive plans with the same folds and columns share their data.
         for _, group in groupby(plans, key=lambda plan: (plan.protocol, plan.columns)):
@@ -275,8 +277,8 @@ class _Planning:
 
     def _planned_run(self, plan: Plan, dataset: FoldedDataset) -> PlannedRun:
         """Return a run with its estimated time, or with the reason why it is impossible."""
-        # The choices that the plan leaves open, such as the criterion, depend
-        # on the data.
+        # The choices that the plan leaves open, such as the criterion,
+        # depend on the data.
         completed_plan = usual_choices(plan, dataset, self.comparison.protocol)
         try:
             check(completed_plan, dataset)
@@ -291,8 +293,8 @@ class _Planning:
             dataset.n_features,
         )
 
-        # The stored runs scale the estimate. Of the time, only the share of
-        # what the study does not have yet is needed.
+        # The stored runs scale the estimate. Of the time, only the
+        # share of what the study does not have yet is needed.
         share = self.stored.share_left(completed_plan)
         return PlannedRun(completed_plan, share * work.seconds)
 

@@ -1,7 +1,7 @@
 """The references of runs as BibTeX: the program, methods, data, measures and tests.
 
-For authors who print results of RankStudio: each paper is named once, and none is
-forgotten.
+For authors who print results of RankStudio: each paper is named once,
+and none is forgotten.
 """
 
 from __future__ import annotations

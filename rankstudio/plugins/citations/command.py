@@ -39,8 +39,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "source", type=Path, metavar="STUDY", nargs="?", help="study file, or TOML plan"
     )
 
-    # The check of file kinds, which reads this attribute, then accepts a text
-    # file, as a plan is, and not only a study.
+    # The check of file kinds, which reads this attribute, then accepts
+    # a text file, as a plan is, and not only a study.
     source.also = ("text",)
     add_run_number(parser, "--run")  # --run N, stored as `number`
     parser.add_argument(
@@ -63,8 +63,8 @@ def run(args: argparse.Namespace) -> int:
 
     refuse_output_with_json(args)
 
-    # The output must not replace a file that was read, and another existing
-    # file only with --force.
+    # The output must not replace a file that was read, and another
+    # existing file only with --force.
     references, read_files = _references(args)
     if args.out is not None:
         check_outputs([args.out], args, read_files)
@@ -118,14 +118,14 @@ def _references(
     if args.source is None:
         return (program_reference(),), []
     if is_plan:
-        # Code that the plan names needs the user's permission. Data are looked
-        # for beside the plan.
+        # Code that the plan names needs the user's permission. Data are
+        # looked for beside the plan.
         allow_named_code(args, args.source)
         plan = with_data_beside(load_plan(args.source), args.source)
         return plan_references(plan), []
 
-    # A study: all of its finished runs, or the one with the number. Runs that
-    # the user has hidden are cited, too.
+    # A study: all of its finished runs, or the one with the number.
+    # Runs that the user has hidden are cited, too.
     choice = EVERY_RUN if args.number is None else RunChoice(numbers=(args.number,))
     with reading(args.source) as (study, _):
         source = read_study(study, choice=choice, includes_hidden=True)

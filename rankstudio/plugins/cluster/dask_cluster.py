@@ -76,15 +76,15 @@ def connected(
     deadline = time.monotonic() + _TIMEOUT_SECONDS
     security = _dask_security(certificates)
     try:
-        # A client that finds no scheduler would leave a thread behind that
-        # searches forever.
+        # A client that finds no scheduler would leave a thread behind
+        # that searches forever.
         socket.create_connection(
             get_address_host_port(address, strict=True), timeout=_TIMEOUT_SECONDS
         ).close()
 
-        # A server of another kind would make the client wait or fail in odd
-        # ways. The handshake runs in another thread, as this one may have an
-        # event loop already.
+        # A server of another kind would make the client wait or fail in
+        # odd ways. The handshake runs in another thread, as this one
+        # may have an event loop already.
         with ThreadPoolExecutor(1) as pool:
             pool.submit(
                 asyncio.run, _shake_hands(address, security, _seconds_left(deadline))
@@ -151,8 +151,8 @@ async def _shake_hands(address: str, security: Security, seconds: float) -> None
     Raises
     ------
     OSError
-        If there is no answer within ``seconds``, or the
-        server does not use the protocol of the address.
+        If there is no answer within ``seconds``, or the server does not
+        use the protocol of the address.
     """
     arguments = security.get_connection_args("client")  # type: ignore[no-untyped-call]
     try:
@@ -187,9 +187,8 @@ class Cluster(Executor):
     def ahead(self) -> int:
         """Return the number of units submitted at a time.
 
-        A unit is a call that a run submits. There are
-        two units for each thread of the current
-        workers.
+        A unit is a call that a run submits. There are two units for
+        each thread of the current workers.
         """
         threads: Mapping[str, int] = self._client.nthreads()  # type: ignore[no-untyped-call]
         return max(2, 2 * sum(threads.values()))
@@ -199,17 +198,17 @@ class Cluster(Executor):
     ) -> Future[Value]:
         """Submit a call of a function to a worker.
 
-        Keyword arguments are for dask, not for the function. The call is sent
-        as bytes that only the worker decodes. A scheduler decodes other
-        contents; if it lacks a plug-in that the call names, it would drop the
-        connection.
+        Keyword arguments are for dask, not for the function. The call
+        is sent as bytes that only the worker decodes. A scheduler
+        decodes other contents; if it lacks a plug-in that the call
+        names, it would drop the connection.
 
-        The returned future is our own, since futures of dask's executor never
-        end if their result is lost in transit, for example when the scheduler
-        ends.
+        The returned future is our own, since futures of dask's executor
+        never end if their result is lost in transit, for example when
+        the scheduler ends.
         """
-        # A call is not "pure": otherwise, dask would use the result of an equal
-        # call instead.
+        # A call is not "pure": otherwise, dask would use the result of
+        # an equal call instead.
         call = pickle.dumps((fn, args))
         dask_future: Any = self._client.submit(
             _call_on_worker, call, installed_plugins(), pure=False, **kwargs
@@ -230,14 +229,13 @@ class Cluster(Executor):
     def give(self, folds: Sequence[Fold]) -> FoldFiles:
         """Write folds to the disk of this machine for the workers.
 
-        They are sent to workers that do not share the disk. Return the files,
-        by which workers find the folds.
+        They are sent to workers that do not share the disk. Return the
+        files, by which workers find the folds.
         """
         files = write_folds(folds)
 
-        # If any worker lacks a file,
-        # a plug-in sends all of them.
-        # It is named after the files.
+        # If any worker lacks a file, a plug-in sends all of them. It is
+        # named after the files.
         if any(self._client.run(_lacks_files, files).values()):
             self._client.register_plugin(
                 Delivery(files), name="-".join(("rankstudio", *files.names))
@@ -277,8 +275,8 @@ class ClusterWorkers:
         self._cluster = cluster
         self._client = client
 
-        # Addresses of the workers in the order of their shards, and the worker
-        # of each call that is not forgotten yet.
+        # Addresses of the workers in the order of their shards, and the
+        # worker of each call that is not forgotten yet.
         self._addresses: list[str] = []
         self._workers_of_calls: WeakKeyDictionary[Future[Sums | None], str] = (
             WeakKeyDictionary()
@@ -316,21 +314,22 @@ class ClusterWorkers:
                 "too large to send. Set RANKSTUDIO_CACHE_DIR to a folder that all workers can read."
             )
 
-        # Files of folds are sent: the part is the training part of a fold 1,
-        # which has no other parts.
+        # Files of folds are sent: the part is the training part of a
+        # fold 1, which has no other parts.
         files = FoldFiles(part.folder, {1: (part.name, "", "")})
         self._client.register_plugin(Delivery(files), name=f"rankstudio-{part.name}")
 
     def ask(self, call: ShardCall) -> Future[Sums | None]:
         """Submit a call to the worker with its shard, or to another worker if this one is gone.
 
-        A shard is a group of queries of a part, which one worker keeps in
-        memory. The future has the sums that the call computes from it.
+        A shard is a group of queries of a part, which one worker keeps
+        in memory. The future has the sums that the call computes from
+        it.
         """
         running = set(self._client.nthreads())  # type: ignore[no-untyped-call]
 
-        # Workers keep their order, so that most shards keep their worker when
-        # others come and go.
+        # Workers keep their order, so that most shards keep their
+        # worker when others come and go.
         self._addresses = [address for address in self._addresses if address in running]
         self._addresses += sorted(running - set(self._addresses))
 
@@ -347,9 +346,8 @@ class ClusterWorkers:
     def stranded(self, pending_answer: Future[Sums | None]) -> bool:
         """Return whether the worker that should answer a call is gone, given the future of its answer.
 
-        If no worker is left, dask keeps the call for
-        the last one, and never passes it to new
-        workers.
+        If no worker is left, dask keeps the call for the last one, and
+        never passes it to new workers.
         """
         worker = self._workers_of_calls.get(pending_answer)
         return worker is not None and worker not in self._client.nthreads()  # type: ignore[no-untyped-call]
@@ -363,8 +361,7 @@ class ClusterWorkers:
 class Delivery(WorkerPlugin):
     """Sends files with the documents of a run to every worker that lacks undamaged copies.
 
-    Workers that join the scheduler later get the files,
-    too.
+    Workers that join the scheduler later get the files, too.
 
     Parameters
     ----------
@@ -401,8 +398,8 @@ def _call_on_worker(call: bytes, packages: tuple[str, ...]) -> Any:
     Raises
     ------
     WorkerError
-        If the call needs something that this worker does not know, and the
-        worker lacks plug-ins.
+        If the call needs something that this worker does not know, and
+        the worker lacks plug-ins.
     """
     try:
         function, arguments = pickle.loads(call)
@@ -420,11 +417,11 @@ def _call_on_worker(call: bytes, packages: tuple[str, ...]) -> Any:
 async def _settle(dask_future: Any, future: Future[Value]) -> None:
     """Transfer the outcome of dask's future to a future of the standard library.
 
-    The outcome is a result, an error or a cancellation.
-    This coroutine runs on the client's event loop.
+    The outcome is a result, an error or a cancellation. This coroutine
+    runs on the client's event loop.
     """
-    # Any error of the call on the worker, whatever its type, is one for the
-    # waiting caller.
+    # Any error of the call on the worker, whatever its type, is one for
+    # the waiting caller.
     try:
         value = await dask_future
     except CancelledError:
@@ -450,13 +447,11 @@ def _lacks_part(part: PartFile) -> bool:
 def _check_workers(client: Client, address: str) -> None:
     """Raise WorkerError if workers cannot give the same results.
 
-    The error is raised if the scheduler at ``address``
-    has no workers, or workers with other versions of
-    the packages than this machine.
+    The error is raised if the scheduler at ``address`` has no workers,
+    or workers with other versions of the packages than this machine.
     """
-    # Ask all workers for the versions of their packages.
-    # `run` calls a function on each worker,
-    # and returns the results by address.
+    # Ask all workers for the versions of their packages. `run` calls a
+    # function on each worker, and returns the results by address.
     try:
         client.wait_for_workers(1, timeout=_TIMEOUT_SECONDS)
         versions_of_workers: Mapping[str, dict[str, str]] = client.run(versions)

@@ -1,15 +1,16 @@
 """How the features of two parts or datasets differ, and whether a selection made elsewhere holds here.
 
-For data that change, by season, by search engine or by country, and for users
-of a selection on other documents than those on which it was made.
+For data that change, by season, by search engine or by country, and for
+users of a selection on other documents than those on which it was made.
 
 References
 ----------
-Smirnov, N. (1948). Table for estimating the goodness of fit of empirical
-distributions. The Annals of Mathematical Statistics 19 (2), 279-281. Airola,
-A., Pyysalo, S., Björne, J., Pahikkala, T., Ginter, F. and Salakoski, T. (2008).
-All-paths graph kernel for protein-protein interaction extraction with
-evaluation of cross-corpus learning. BMC Bioinformatics 9 (S2), Table 2.
+Smirnov, N. (1948). Table for estimating the goodness of fit of
+empirical distributions. The Annals of Mathematical Statistics 19 (2),
+279-281. Airola, A., Pyysalo, S., Björne, J., Pahikkala, T., Ginter, F.
+and Salakoski, T. (2008). All-paths graph kernel for protein-protein
+interaction extraction with evaluation of cross-corpus learning. BMC
+Bioinformatics 9 (S2), Table 2.
 """
 
 from __future__ import annotations

@@ -48,13 +48,13 @@ def drift_result(
     Parameters
     ----------
     subject : FoldedDataset or RunResult
-        The first data, whose features are compared; or a run, whose selected
-        features are compared.
+        The first data, whose features are compared; or a run, whose
+        selected features are compared.
     data : FoldedDataset, optional
         The second data, by default the same as the first; or the data of the run.
     location : str
-        For a run only: path of the other data, on which its model is measured
-        and its plan is run again.
+        For a run only: path of the other data, on which its model is
+        measured and its plan is run again.
     first, second : {"train", "vali", "test"}
         The part of the first data, and the part of the second data.
     fold : int or None
@@ -94,8 +94,8 @@ def drift_result(
         )
         lines.append(one_line(line))
 
-    # One row for each feature that both parts have. A column whose title ends in
-    # A or B has values of that part.
+    # One row for each feature that both parts have. A column whose
+    # title ends in A or B has values of that part.
     header = (
         tr("feature"),
         tr("distance"),
@@ -128,9 +128,8 @@ def drift_result(
 def drift_words(plan: Plan, values: Mapping[str, Any]) -> list[str] | None:
     """Return the words of the command line of a comparison, after the command's name.
 
-    ``plan`` names the data, and ``values`` are the
-    chosen options by name. Return None for a plan
-    with folds that the files do not give.
+    ``plan`` names the data, and ``values`` are the chosen options by
+    name. Return None for a plan with folds that the files do not give.
     """
     if plan.protocol != GIVEN:
         return None
@@ -142,8 +141,7 @@ def drift_words(plan: Plan, values: Mapping[str, Any]) -> list[str] | None:
 def file_name(data: FoldedDataset) -> str:
     """Return the name of the file or folder of some data.
 
-    For data without a file, return the name that
-    the data have themselves.
+    For data without a file, return the name that the data have themselves.
     """
     return data.path.name if data.path else data.name
 
@@ -151,9 +149,8 @@ def file_name(data: FoldedDataset) -> str:
 def part_of(data: FoldedDataset, name: str, number: int | None) -> RankingDataset:
     """Return one part of one fold of some data.
 
-    ``name`` is "train", "vali" or "test".
-    ``number`` is that of the fold; None for the
-    first fold.
+    ``name`` is "train", "vali" or "test". ``number`` is that of the
+    fold; None for the first fold.
 
     Raises
     ------
@@ -178,9 +175,9 @@ def part_of(data: FoldedDataset, name: str, number: int | None) -> RankingDatase
 def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
     """Return the tables that compare a selection made elsewhere (A) with the one made here (B).
 
-    ``run`` is the run of A on the other data. Here, its model was measured in
-    each fold of B, by ``transferred.transferred_run``; the run of B is
-    ``transferred.own_run``.
+    ``run`` is the run of A on the other data. Here, its model was
+    measured in each fold of B, by ``transferred.transferred_run``; the
+    run of B is ``transferred.own_run``.
     """
     own_run = transferred.own_run
 
@@ -193,8 +190,8 @@ def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
         for name in own_run.plan.evaluated
     }
 
-    # Whether A's model has each feature: first the features of A, then those of
-    # B, the most frequent first.
+    # Whether A's model has each feature: first the features of A, then
+    # those of B, the most frequent first.
     ids = (*transferred.features, *(i for i, _ in folds.most_common()))
     features = {i: i in transferred.features for i in ids}
     tables = (
@@ -227,11 +224,10 @@ def _measures_table(
 ) -> AnalysisTable:
     """Return the table that compares the measures of two runs, with a row for each measure.
 
-    ``run`` is a run on other data, whose model was
-    measured on these data. ``own_run`` is the run
-    of the same plan on these data. ``measures`` has
-    for the name of each measure a dict from column
-    to number: a row of the table.
+    ``run`` is a run on other data, whose model was measured on these
+    data. ``own_run`` is the run of the same plan on these data.
+    ``measures`` has for the name of each measure a dict from column to
+    number: a row of the table.
     """
     header = (
         tr("measure"),
@@ -281,11 +277,9 @@ def _features_table(
 ) -> AnalysisTable:
     """Return a table of features: whether a model from other data has them, and how many folds select them.
 
-    The folds are those of ``own_run``, the run on
-    these data. ``features`` says by the id of a
-    feature whether the model has it. ``folds`` has
-    by id the number of folds that select the
-    feature.
+    The folds are those of ``own_run``, the run on these data.
+    ``features`` says by the id of a feature whether the model has it.
+    ``folds`` has by id the number of folds that select the feature.
     """
     n_folds = len(own_run.folds)
     names = dict(zip(own_run.feature_ids.tolist(), own_run.feature_names, strict=True))
@@ -310,12 +304,10 @@ def _features_table(
 def _means_of_both(transferred: Transfer, name: str) -> dict[str, float]:
     """Return the mean of a measure of both runs, over the queries in which both runs have a value.
 
-    ``transferred`` has the two runs, and ``name``
-    is the measure. In the result, "given" is the
-    mean of the model that was trained on other
-    data, "own" that of the selection on these data.
-    A measure that is not defined for a query is
-    NaN.
+    ``transferred`` has the two runs, and ``name`` is the measure. In
+    the result, "given" is the mean of the model that was trained on
+    other data, "own" that of the selection on these data. A measure
+    that is not defined for a query is NaN.
     """
     given_values = transferred.transferred_run.per_query(name)
     own_values = transferred.own_run.per_query(name)

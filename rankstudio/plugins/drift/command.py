@@ -69,9 +69,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Return the positional and the keyword arguments of `drift_result` for the command's options.
 
-    The positional ones are one or two datasets; or a run, its data, and the
-    path of the other data. The keyword ones are the names of the two parts,
-    and the number of the fold; there are none for a run.
+    The positional ones are one or two datasets; or a run, its data, and
+    the path of the other data. The keyword ones are the names of the
+    two parts, and the number of the fold; there are none for a run.
 
     Raises
     ------
@@ -137,8 +137,9 @@ def _refuse_absent_parts(
     """Raise ParameterError for a fold or a part that the data do not have."""
     from rankstudio.plugins.drift.analysis import part_of
 
-    # The first part is that of the first dataset, the second that of the last,
-    # which may be the same. Called for its errors only, which name the option.
+    # The first part is that of the first dataset, the second that of
+    # the last, which may be the same. Called for its errors only, which
+    # name the option.
     for dataset, name in zip((data[0], data[-1]), parts, strict=True):
         try:
             part_of(dataset, name, fold)

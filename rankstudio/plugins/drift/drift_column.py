@@ -14,9 +14,9 @@ from rankstudio.plugins.drift.feature_drift import FeatureDrift, feature_drift
 def drift_of_parts(fold: Fold, convention: str) -> Waiting[dict[int, FeatureValue]]:
     """Compute the distance between a fold's training and validation part for each shown feature.
 
-    The generator yields its progress. It returns a dict from the id of a
-    feature to its distance, from 0 to 1, with a sentence; {} without a
-    validation part. ``convention`` is that of Kendall's τ.
+    The generator yields its progress. It returns a dict from the id of
+    a feature to its distance, from 0 to 1, with a sentence; {} without
+    a validation part. ``convention`` is that of Kendall's τ.
     """
     if fold.vali is None:
         return {}
@@ -43,8 +43,7 @@ def _drift_sentence(drift: FeatureDrift) -> str:
         "with the label {tau} and {other}."
     )
 
-    # Pairs of values,
-    # one of each part.
+    # Pairs of values, one of each part.
     train, vali = drift.constant
     train_tau, vali_tau = drift.correlation
     return text.format(

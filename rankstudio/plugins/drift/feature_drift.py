@@ -28,19 +28,19 @@ class FeatureDrift:
         1-based id in the first dataset.
     name : str
     distance : float
-        Kolmogorov-Smirnov distance of the values: the largest difference of
-        their distribution functions.
+        Kolmogorov-Smirnov distance of the values: the largest
+        difference of their distribution functions.
     shift : float
-        Difference of the means, in standard deviations of the first dataset;
-        NaN if the feature is constant there.
+        Difference of the means, in standard deviations of the first
+        dataset; NaN if the feature is constant there.
     scale : float
-        Ratio of the standard deviations, second to first; NaN if the feature is
-        constant in the first dataset.
+        Ratio of the standard deviations, second to first; NaN if the
+        feature is constant in the first dataset.
     constant : (float, float)
         Share of queries in which the feature is constant, in each dataset.
     correlation : (float, float)
-        Kendall's τ_b of values and labels in each dataset, as the mean over the
-        queries where τ_b is defined.
+        Kendall's τ_b of values and labels in each dataset, as the mean
+        over the queries where τ_b is defined.
     """
 
     feature: int
@@ -60,16 +60,16 @@ def feature_drift(
     Parameters
     ----------
     first, second : RankingDataset
-        Features are matched by id. If no ids match, or if features with the
-        same id have different names, they are matched by name.
+        Features are matched by id. If no ids match, or if features with
+        the same id have different names, they are matched by name.
     convention : str
         Convention of Kendall's τ.
 
     Returns
     -------
     generator of tuple of FeatureDrift
-        Yields its progress, and returns the features with the largest distance
-        first; of equal distances, the lowest id first.
+        Yields its progress, and returns the features with the largest
+        distance first; of equal distances, the lowest id first.
 
     Raises
     ------
@@ -82,19 +82,19 @@ def feature_drift(
     """
     pairs = _shared_columns(first, second)
 
-    # One object for each dataset, which computes the correlations of features
-    # with the labels.
+    # One object for each dataset, which computes the correlations of
+    # features with the labels.
     correlations = [_Correlation(part, convention) for part in (first, second)]
     drifts: list[FeatureDrift] = []
 
-    # A block of features at a time, so that the values of all features need not
-    # be in memory.
+    # A block of features at a time, so that the values of all features
+    # need not be in memory.
     for start in range(0, len(pairs), _FEATURES_PER_BLOCK):
         yield WorkProgress(tr("comparing features"), start / len(pairs))
         block = pairs[start : start + _FEATURES_PER_BLOCK]
 
-        # The features of the block as rows of contiguous memory, for each of
-        # the two datasets.
+        # The features of the block as rows of contiguous memory, for
+        # each of the two datasets.
         first_columns, second_columns = zip(*block, strict=True)
         values = [_as_rows(first, first_columns), _as_rows(second, second_columns)]
         first_taus, second_taus = (
@@ -104,8 +104,8 @@ def feature_drift(
         for index, (column, _) in enumerate(block):
             first_values, second_values = (part_values[index] for part_values in values)
 
-            # Shift and scale are in standard deviations of the first dataset; a
-            # constant feature has none.
+            # Shift and scale are in standard deviations of the first
+            # dataset; a constant feature has none.
             deviation = float(first_values.std())
             varies = deviation > 0
             shift = (
@@ -136,18 +136,16 @@ def feature_drift(
 def distribution_distance(first: Floats, second: Floats) -> float:
     """Return the Kolmogorov-Smirnov distance of two samples, from 0 to 1.
 
-    ``first`` and ``second`` are the values of the
-    samples. The distance is the greatest
-    difference, over all numbers x, between the
-    shares of the values of the two samples that are
-    at most x.
+    ``first`` and ``second`` are the values of the samples. The distance
+    is the greatest difference, over all numbers x, between the shares
+    of the values of the two samples that are at most x.
     """
     first_sorted = np.sort(first)
     second_sorted = np.sort(second)
     all_values = np.concatenate((first_sorted, second_sorted))
 
-    # The share of each sample's values up to a number only changes at values of
-    # the samples.
+    # The share of each sample's values up to a number only changes at
+    # values of the samples.
     first_shares = (
         np.searchsorted(first_sorted, all_values, side="right") / first_sorted.size
     )
@@ -171,11 +169,9 @@ class _Correlation:
     def of(self, columns: Floats) -> Floats:
         """Return the mean τ_b over queries of features (c, m), shape (c,).
 
-        τ_b is Kendall's rank correlation of a
-        feature with the labels. ``columns`` has the
-        values of c features for m documents. The
-        mean of a feature is NaN if no query has a
-        τ_b.
+        τ_b is Kendall's rank correlation of a feature with the labels.
+        ``columns`` has the values of c features for m documents. The
+        mean of a feature is NaN if no query has a τ_b.
         """
         return self._evaluator.evaluate_many(columns)["Tau"]
 
@@ -199,9 +195,9 @@ def _shared_columns(
 ) -> Sequence[tuple[int, int]]:
     """Return the 0-based columns, in the first and second dataset, of each feature that both datasets have.
 
-    Features are matched by id. If no ids match, or if features with the same id
-    have different names, they are matched by name, provided that any names
-    match.
+    Features are matched by id. If no ids match, or if features with the
+    same id have different names, they are matched by name, provided
+    that any names match.
     """
     # First by id.
     by_id = {int(i): column for column, i in enumerate(second.feature_ids)}

@@ -13,8 +13,8 @@ def plan_with_columns_of(
 ) -> Plan:
     """Return a plan on a table, changed to read the columns in the order of the first data.
 
-    A model knows features by their ids, and the ids of a table number its
-    columns. With the same order, a name has the same id in both.
+    A model knows features by their ids, and the ids of a table number
+    its columns. With the same order, a name has the same id in both.
 
     Parameters
     ----------
@@ -28,14 +28,13 @@ def plan_with_columns_of(
     Returns
     -------
     Plan
-        The same plan for data other than tables, for equal columns, and if
-        `other` lacks a column of `first`.
+        The same plan for data other than tables, for equal columns, and
+        if `other` lacks a column of `first`.
     """
     names = first.folds[0].train.feature_names
     other_names = other.folds[0].train.feature_names
 
-    # Only tables have
-    # a column of labels.
+    # Only tables have a column of labels.
     both_tables = first.origin.read_as.label and other.origin.read_as.label
     if not both_tables or names == other_names or not set(names) <= set(other_names):
         return plan

@@ -38,9 +38,9 @@ class Transfer:
     features : tuple of int
         Ids in these data of the features of the model.
     training_counts : dict
-        For each fold number, the number of measured queries on which the model
-        was trained, because they are also in the other data, and the number of
-        all measured queries.
+        For each fold number, the number of measured queries on which
+        the model was trained, because they are also in the other data,
+        and the number of all measured queries.
     """
 
     transferred_run: RunResult
@@ -72,15 +72,15 @@ def transfer(result: RunResult, dataset: FoldedDataset, data: str) -> Transfer:
     dataset : FoldedDataset
         Data of the run.
     data : str
-        Path of the other data. The model's features are found there by the
-        names of columns in tables, and by id in other data.
+        Path of the other data. The model's features are found there by
+        the names of columns in tables, and by id in other data.
 
     Returns
     -------
     Transfer
-        The measured model is the final model of the run: trained on all its
-        documents, with the parameters and the number of features that its folds
-        selected.
+        The measured model is the final model of the run: trained on all
+        its documents, with the parameters and the number of features
+        that its folds selected.
 
     Raises
     ------
@@ -91,8 +91,8 @@ def transfer(result: RunResult, dataset: FoldedDataset, data: str) -> Transfer:
     -----
     The cost is that of one unit on the first data and of the run on the other data.
     """
-    # Without numbers of folds, the plan uses all folds of the other data. The
-    # file of the model is only needed while it is measured.
+    # Without numbers of folds, the plan uses all folds of the other
+    # data. The file of the model is only needed while it is measured.
     plan = result.plan.changed(data=data, folds=())
     other = open_data(plan)
     aligned_plan = plan_with_columns_of(plan, dataset, other)
@@ -140,11 +140,12 @@ def saved_model_plan(
     Plan
         Plan that measures the saved model in each fold of the other data.
     dict
-        For each fold number, the number of measured queries on which the model
-        was trained, and the number of all measured queries.
+        For each fold number, the number of measured queries on which
+        the model was trained, and the number of all measured queries.
     """
-    # `refit` trains the run's model on all its documents. The second result of
-    # `plan_of_given` are folds without a file; here one file is for all folds.
+    # `refit` trains the run's model on all its documents. The second
+    # result of `plan_of_given` are folds without a file; here one file
+    # is for all folds.
     save_model(model_path, refit(result, dataset))
     given_plan, _ = plan_of_given(
         GIVEN_MODEL.key, plan, result.data_name, model_path, other

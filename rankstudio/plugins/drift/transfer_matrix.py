@@ -2,9 +2,10 @@
 
 References
 ----------
-Airola, A., Pyysalo, S., Björne, J., Pahikkala, T., Ginter, F. and Salakoski, T.
-(2008). All-paths graph kernel for protein-protein interaction extraction with
-evaluation of cross-corpus learning. BMC Bioinformatics 9 (S2), Table 2.
+Airola, A., Pyysalo, S., Björne, J., Pahikkala, T., Ginter, F. and
+Salakoski, T. (2008). All-paths graph kernel for protein-protein
+interaction extraction with evaluation of cross-corpus learning. BMC
+Bioinformatics 9 (S2), Table 2.
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ class TransferMatrix:
         Names of the datasets.
     measure : str
     values : ndarray of shape (D, D)
-        Row i has the model of dataset i on each dataset, in the mean over its
-        folds. The diagonal has the plan's own run, whose models have not seen
-        the documents.
+        Row i has the model of dataset i on each dataset, in the mean
+        over its folds. The diagonal has the plan's own run, whose
+        models have not seen the documents.
     """
 
     names: tuple[str, ...]
@@ -57,10 +58,10 @@ class TransferMatrix:
     def ranks(self) -> Floats:
         """Rank of each model among the models of other datasets, shape (D, D).
 
-        A row is the data of training.
-        A column is the data of the measurement, ranked by itself:
-        1 is the best, and equal values have their mean rank.
-        The diagonal is NaN, and so are undefined values.
+        A row is the data of training. A column is the data of the
+        measurement, ranked by itself: 1 is the best, and equal values
+        have their mean rank. The diagonal is NaN, and so are undefined
+        values.
         """
         from scipy.stats import rankdata  # noqa: PLC0415 - scipy, where it is needed
 
@@ -84,10 +85,9 @@ class TransferMatrix:
     def as_text(self) -> TextTable:
         """Return the table of models by training data, with averages and ranks on each data.
 
-        A row has the model that is trained on one
-        dataset, with its average and rank on each
-        other dataset. The last column is its mean
-        rank.
+        A row has the model that is trained on one dataset, with its
+        average and rank on each other dataset. The last column is its
+        mean rank.
         """
         header = ["trained on"]
         for name in self.names:
@@ -123,9 +123,9 @@ def transfer_matrix(
     plan : Plan
         Method, parameters and protocol; its data and folds are replaced.
     places : sequence of str
-        Paths of two or more datasets with the same features: tables with
-        columns of the same names, in any order, and other data with the same
-        ids.
+        Paths of two or more datasets with the same features: tables
+        with columns of the same names, in any order, and other data
+        with the same ids.
     measure : str, optional
         One of the plan's measures; by default the one that chooses its models.
 
@@ -143,10 +143,10 @@ def transfer_matrix(
 
     Notes
     -----
-    A model is the final one of the plan's run, learned from all documents of
-    its data with what its folds chose. A model is measured on the parts on
-    which the own run of those data is measured. D runs, and D (D - 1)
-    measurements.
+    A model is the final one of the plan's run, learned from all
+    documents of its data with what its folds chose. A model is measured
+    on the parts on which the own run of those data is measured. D runs,
+    and D (D - 1) measurements.
 
     Examples
     --------
@@ -174,11 +174,10 @@ def transfer_steps(
 ) -> Iterator[WorkProgress | TransferMatrix]:
     """Train a plan's model on each dataset, and measure it on the others.
 
-    ``places`` are the paths of D datasets.
-    The ``measure`` is by default that which chooses the models.
-    Yield the progress before each of D² runs,
-    and the matrix at last.
-    Errors are those of :func:`transfer_matrix`.
+    ``places`` are the paths of D datasets. The ``measure`` is by
+    default that which chooses the models. Yield the progress before
+    each of D² runs, and the matrix at last. Errors are those of
+    :func:`transfer_matrix`.
     """
     if len(places) < 2:
         raise ParameterError(

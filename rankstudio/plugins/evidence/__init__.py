@@ -1,17 +1,18 @@
 """How sure a selection is: the best set, sets that are as good, what decides each feature, and when to stop.
 
-For users who have to trust a selection: whether other queries would give the
-same features, what each of them is worth, and what a model loses without its
-values.
+For users who have to trust a selection: whether other queries would
+give the same features, what each of them is worth, and what a model
+loses without its values.
 
 References
 ----------
-Furnival, G. M. and Wilson, R. W. (1974). Regressions by leaps and bounds. Technometrics 16, 499-511.
-Shah, R. D. and Samworth, R. J. (2013). Variable selection with error control: another look at stability
-selection. Journal of the Royal Statistical Society B 75, 55-80.
-Breiman, L. (2001). Random forests. Machine Learning 45, 5-32.
-Singh, J., Khosla, M., Wang, Z. and Anand, A. (2021). Extracting per query valid explanations for blackbox
-learning-to-rank models. ICTIR, 203-210.
+Furnival, G. M. and Wilson, R. W. (1974). Regressions by leaps and bounds.
+Technometrics 16, 499-511. Shah, R. D. and Samworth, R. J. (2013). Variable
+selection with error control: another look at stability selection. Journal of
+the Royal Statistical Society B 75, 55-80. Breiman, L. (2001). Random forests.
+Machine Learning 45, 5-32. Singh, J., Khosla, M., Wang, Z. and Anand, A. (2021).
+Extracting per query valid explanations for blackbox learning-to-rank models.
+ICTIR, 203-210.
 """
 
 from __future__ import annotations

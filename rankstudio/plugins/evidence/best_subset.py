@@ -36,8 +36,8 @@ from rankstudio.engine.methods.shards.training_data import GivenData, training_d
 from rankstudio.engine.support.number_format import relative_excess
 from rankstudio.plugins.evidence.partial_result import PartialResult
 
-# Parameters of this module, by the names that errors of Constraints have for
-# them.
+# Parameters of this module, by the names that errors of Constraints
+# have for them.
 _WRITTEN_NAMES = {
     "pinned": "required",
     "banned": "excluded",
@@ -59,8 +59,8 @@ class SubsetSpace:
         0-based columns that every set must contain, and that no set may
         contain.
     groups : tuple of tuple of int
-        Columns that are selected together and count as one; ungrouped features
-        are single.
+        Columns that are selected together and count as one; ungrouped
+        features are single.
     costs : tuple of float or None
         Cost of each feature.
     budget : float or None
@@ -82,8 +82,8 @@ class SubsetSpace:
     def of(cls, judge: ExactExchange, n_features: int) -> SubsetSpace:
         """Return the sets of up to ``n_features`` features that a method may select.
 
-        ``judge`` has the options of the method: RankRLS or greedy RankRLS,
-        whose exact left-out error compares the sets.
+        ``judge`` has the options of the method: RankRLS or greedy
+        RankRLS, whose exact left-out error compares the sets.
         """
         # Pinned columns are in every set, and banned ones in none.
         return cls(
@@ -100,15 +100,15 @@ class SubsetSpace:
     def problem(self, data: GivenData) -> tuple[QueryData, SubsetProblem, Constraints]:
         """Validate the options for some training data, and prepare the search.
 
-        The results are the rows of the loss (features and labels whose squared
-        error is the loss of the pairs), the problem of choosing their columns,
-        and the rules that a set must obey: size, pinned and banned columns,
-        budget.
+        The results are the rows of the loss (features and labels whose
+        squared error is the loss of the pairs), the problem of choosing
+        their columns, and the rules that a set must obey: size, pinned
+        and banned columns, budget.
         """
         data = training_data(data)
 
-        # The next two lines are called for their errors only: leaving queries
-        # out takes at least two of them, and λ must be above 0.
+        # The next two lines are called for their errors only: leaving
+        # queries out takes at least two of them, and λ must be above 0.
         several_queries(data.ptr, "Best set")
         GREEDY_RANKRLS.parameter("regularization").check(self.regularization)
         groups = ColumnGroups.of(data.X.shape[1], self.groups)
@@ -127,8 +127,8 @@ class SubsetSpace:
                 size_penalty=0.0,
             )
         except ParameterError as error:
-            # Constraints has other names for these options; name those of the
-            # caller.
+            # Constraints has other names for these options; name those
+            # of the caller.
             raise ParameterError(
                 _WRITTEN_NAMES.get(error.name, error.name), error.value, error.expected
             ) from None
@@ -145,21 +145,21 @@ class SizedSubset:
     size : int
         Number of features or groups.
     features : tuple of int
-        0-based columns of the set, ascending; () if no
-        set was found.
+        0-based columns of the set, ascending; () if no set was found.
     criterion : float
-        Leave-query-out error, summed over documents; infinity if no set was
-        found.
+        Leave-query-out error, summed over documents; infinity if no set
+        was found.
     proved : bool
-        Whether no set of the size is proved to have a lower criterion. Among
-        sets with the lowest criterion, this is the one with the lowest columns.
+        Whether no set of the size is proved to have a lower criterion.
+        Among sets with the lowest criterion, this is the one with the
+        lowest columns.
     gap : float
         No set has a criterion below ``criterion - gap``; 0 if proved.
     n_sets : int
         Number of sets of this size, regardless of cost.
     n_evaluated : int
-        Number of sets evaluated by branch and bound; the others were excluded
-        by a bound.
+        Number of sets evaluated by branch and bound; the others were
+        excluded by a bound.
     greedy : float
         Criterion of the greedy set; NaN without one.
     share : float
@@ -212,8 +212,9 @@ class BestSubset:
     Attributes
     ----------
     sizes : tuple of SizedSubset
-        Sizes from the number of required features, at least 1, to the largest;
-        features that are constant in every query are excluded unless required.
+        Sizes from the number of required features, at least 1, to the
+        largest; features that are constant in every query are excluded
+        unless required.
     """
 
     sizes: tuple[SizedSubset, ...]
@@ -296,8 +297,8 @@ def best_subset(
         0-based columns that every set must contain, and that no set may
         contain.
     groups : sequence of sequence of int, default ()
-        Columns that are selected together; each group counts as one feature of
-        the set.
+        Columns that are selected together; each group counts as one
+        feature of the set.
     costs : array-like of shape (n,), optional
         Cost of each feature, greater than 0.
     budget : float, optional
@@ -305,11 +306,11 @@ def best_subset(
     cost, ties, weighting
         Loss of a pair, as in
         :class:`rankstudio.engine.methods.rankers.rankrls.RankRLS`: whether an
-        error counts by the difference of the labels, whether pairs with equal
-        labels count, and whether large queries count more.
+        error counts by the difference of the labels, whether pairs with
+        equal labels count, and whether large queries count more.
     max_seconds : float, optional
-        Time limit of the search in seconds; sets not proved by then have a
-        ``gap``.
+        Time limit of the search in seconds; sets not proved by then
+        have a ``gap``.
 
     Returns
     -------
@@ -318,17 +319,18 @@ def best_subset(
 
     Notes
     -----
-    The algorithm is branch and bound. The leave-query-out error of a set is at
-    least its training error, which follows from the products of the features
-    over all queries and takes O(1) for each set of a prefix. Only sets with a
-    training error below the best known criterion are evaluated exactly, in O(Q
-    k³) for Q queries. The search starts with the greedy sets improved by swaps,
-    uses all threads, and gives the same result on any number of threads. The
-    number of sets grows as n^k / k!: with 40 features, sizes up to 8 take
-    seconds.
+    The algorithm is branch and bound. The leave-query-out error of a
+    set is at least its training error, which follows from the products
+    of the features over all queries and takes O(1) for each set of a
+    prefix. Only sets with a training error below the best known
+    criterion are evaluated exactly, in O(Q k³) for Q queries. The
+    search starts with the greedy sets improved by swaps, uses all
+    threads, and gives the same result on any number of threads. The
+    number of sets grows as n^k / k!: with 40 features, sizes up to 8
+    take seconds.
 
-    The set is the best by squared error; other sets may be better by another
-    measure or on other queries.
+    The set is the best by squared error; other sets may be better by
+    another measure or on other queries.
 
     References
     ----------
@@ -359,8 +361,8 @@ def best_subset(
     began = perf_counter()
     best = BestSubset(())
 
-    # Each state of the search is a valid result, so the last one before the
-    # time limit is returned.
+    # Each state of the search is a valid result, so the last one before
+    # the time limit is returned.
     with closing(find_best_subset(group(X, y, qid), space)) as work:
         for progress in work:
             best = progress.found
@@ -380,22 +382,24 @@ def find_best_subset(
     data : QueryData or TrainingData
         Training data of any size.
     space : SubsetSpace
-        The sets to compare (size, required and excluded columns, budget), and
-        the loss.
+        The sets to compare (size, required and excluded columns,
+        budget), and the loss.
 
     Yields
     ------
     PartialResult
-        First after greedy sets and swaps, then several times a second; the last
-        one has the result. Close the generator to interrupt the search.
+        First after greedy sets and swaps, then several times a second;
+        the last one has the result. Close the generator to interrupt
+        the search.
     """
     rows, problem, rules = space.problem(data)
 
     # latest state of the search of each size, by size
     states: dict[int, SizeSearch] = {}
 
-    # An item is a feature, or a group of features. A set has all required
-    # items, at most k (`rules.k`), and no more than there are (`problem.n_items`).
+    # An item is a feature, or a group of features. A set has all
+    # required items, at most k (`rules.k`), and no more than there are
+    # (`problem.n_items`).
     least = max(1, problem.n_forced)
     largest = min(rules.k, problem.n_items)
     total = sum(problem.n_sets(size) for size in range(least, largest + 1))
@@ -413,9 +417,8 @@ def find_best_subset(
 def _subset_of_state(state: SizeSearch) -> SizedSubset:
     """Return the best set of one size that a search knows by now.
 
-    No set has a criterion below ``state.lower``. The
-    gap is the difference between the set's criterion
-    and this bound.
+    No set has a criterion below ``state.lower``. The gap is the
+    difference between the set's criterion and this bound.
     """
     return SizedSubset(
         size=state.size,

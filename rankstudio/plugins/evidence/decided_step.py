@@ -17,16 +17,14 @@ class DecidedStep:
     feature : int
         0-based column that the step selects.
     queries : tuple of int
-        Positions of the queries, in order of first document, without which the
-        step selects another feature; the most decisive first. Empty if no such
-        queries were found.
+        Positions of the queries, in order of first document, without
+        which the step selects another feature; the most decisive first.
+        Empty if no such queries were found.
     instead : int or None
-        Column selected without these queries; None if
-        it is unknown.
+        Column selected without these queries; None if it is unknown.
     exact : bool
-        Whether the step was computed again without the
-        queries; otherwise the queries are estimated by
-        margins.
+        Whether the step was computed again without the queries;
+        otherwise the queries are estimated by margins.
     """
 
     feature: int

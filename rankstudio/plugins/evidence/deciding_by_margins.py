@@ -24,37 +24,36 @@ def margin_steps(
 ) -> Generator[WorkProgress, None, tuple[DecidedStep, ...]]:
     """Estimate for each step of a selector the queries without which a rival is selected.
 
-    For each step, this is the smallest group of queries
-    that the scores suggest. A rival is another feature
-    that the step could select.
+    For each step, this is the smallest group of queries that the scores
+    suggest. A rival is another feature that the step could select.
 
     Parameters
     ----------
     estimator : Selector
-        A selector that divides its scores among the queries; it is not fitted
-        here. See
+        A selector that divides its scores among the queries; it is not
+        fitted here. See
         :meth:`rankstudio.engine.methods.capabilities.Capabilities.compared_by_query`.
     data : QueryData or TrainingData
-        Documents from which the estimator selects, of
-        any size.
+        Documents from which the estimator selects, of any size.
     n_features : int, optional
-        Number of features whose steps are examined; by default those that the
-        estimator selects.
+        Number of features whose steps are examined; by default those
+        that the estimator selects.
 
     Returns
     -------
     tuple of DecidedStep
-        One per feature; features that a step selects together have the same
-        queries. Nothing is learned again without the queries.
+        One per feature; features that a step selects together have the
+        same queries. Nothing is learned again without the queries.
 
     Notes
     -----
     A step compares scores, and each query has a part in each score; see
     :mod:`rankstudio.engine.methods.selection.query_parts`. The queries that favor the selected feature most
-    over a rival are removed first, until the parts of the remaining queries add
-    up to less for the selected feature than for the rival. The numbers are
-    exact for rankings by single features in one direction, whose scores are
-    means over queries; for other methods they are correct to first order.
+    over a rival are removed first, until the parts of the remaining
+    queries add up to less for the selected feature than for the rival.
+    The numbers are exact for rankings by single features in one
+    direction, whose scores are means over queries; for other methods
+    they are correct to first order.
     """
     rows = training_data(data)
     n = rows.X.shape[1]
@@ -65,16 +64,16 @@ def margin_steps(
     )
     n_steps = n if n_requested is None else min(n_requested, n)
 
-    # the scores of each step, divided among the queries; None if that is not
-    # possible
+    # the scores of each step, divided among the queries; None if that
+    # is not possible
     compared = estimator.compared_by_query(rows, n_steps)
     if compared is None:
         expected = "a selector whose scores are divided among the queries"
         raise ParameterError("estimator", type(estimator).__name__, expected)
     steps: list[DecidedStep] = []
 
-    # Each event is progress of the method, or the scores that
-    # one step compares.
+    # Each event is progress of the method, or the scores that one step
+    # compares.
     for event in compared:
         if isinstance(event, WorkProgress):
             yield event
@@ -89,12 +88,13 @@ def _decided_steps(compared: ComparedByQuery) -> list[DecidedStep]:
     """Return the smallest group of queries that decides a step.
 
     Without these queries, a rival is ahead of the selected feature.
-    ``compared`` has the scores (n,) of the n features and the part (n, Q) of
-    each of Q queries in them. Its counted queries contribute to the scores, of
-    which at least two remain. If no such group exists, the queries are empty.
+    ``compared`` has the scores (n,) of the n features and the part (n,
+    Q) of each of Q queries in them. Its counted queries contribute to
+    the scores, of which at least two remain. If no such group exists,
+    the queries are empty.
 
-    There is one result for each feature that the step selects, with the same
-    queries.
+    There is one result for each feature that the step selects, with the
+    same queries.
     """
     winner = compared.winners[0]
     scores = compared.scores
@@ -108,8 +108,8 @@ def _decided_steps(compared: ComparedByQuery) -> list[DecidedStep]:
     instead = None
     block_size = max(1, _LEADS_PER_BLOCK // max(1, counted.size))
 
-    # Without a score there is nothing to compare, and of fewer than three
-    # queries none can be removed so that two remain.
+    # Without a score there is nothing to compare, and of fewer than
+    # three queries none can be removed so that two remain.
     if np.isnan(scores[winner]) or counted.size < 3:
         rivals = rivals[:0]
 
@@ -123,8 +123,8 @@ def _decided_steps(compared: ComparedByQuery) -> list[DecidedStep]:
         # What the parts do not add up to counts for every query alike.
         lead += ((total_lead - lead.sum(axis=1)) / counted.size)[:, None]
 
-        # Remove the queries with the greatest lead first: entry i of a row is
-        # the lead that remains without the first i + 1 queries.
+        # Remove the queries with the greatest lead first: entry i of a
+        # row is the lead that remains without the first i + 1 queries.
         order = np.argsort(-lead, axis=1, kind="stable")
         remaining_lead = total_lead[:, None] - np.cumsum(
             np.take_along_axis(lead, order, axis=1), axis=1
@@ -132,8 +132,8 @@ def _decided_steps(compared: ComparedByQuery) -> list[DecidedStep]:
         tolerance = _TIE_TOLERANCE * max(1.0, abs(scores[winner]))
         is_behind = remaining_lead[:, : counted.size - 2] < -tolerance
 
-        # number of queries that each rival needs; all of them stands for "never
-        # ahead"
+        # number of queries that each rival needs; all of them stands
+        # for "never ahead"
         needed = np.where(
             is_behind.any(axis=1), is_behind.argmax(axis=1) + 1, counted.size
         )

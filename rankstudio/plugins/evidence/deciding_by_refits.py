@@ -46,17 +46,18 @@ def refit_steps(
     Returns
     -------
     tuple of DecidedStep
-        One per feature. Once the maximum number of trainings is reached, later
-        features have no queries.
+        One per feature. Once the maximum number of trainings is
+        reached, later features have no queries.
 
     Notes
     -----
-    The t-th feature is decided by queries without which it is not among the
-    first t features. Queries are ordered by how much better a model of this
-    feature alone fits their labels than a model of the next feature alone. The
-    first 1, 2, 4, … of them are removed until the selection changes. Bisection
-    then finds how many can be put back: c deciding queries take about 2 log2 c
-    trainings. A smaller group of other queries may exist.
+    The t-th feature is decided by queries without which it is not among
+    the first t features. Queries are ordered by how much better a model
+    of this feature alone fits their labels than a model of the next
+    feature alone. The first 1, 2, 4, … of them are removed until the
+    selection changes. Bisection then finds how many can be put back: c
+    deciding queries take about 2 log2 c trainings. A smaller group of
+    other queries may exist.
     """
     rows = training_data(data)
     enough_queries(rows.ptr.size - 1, 3, "Deciding queries")
@@ -64,8 +65,8 @@ def refit_steps(
         estimator, rows, between("n_refits", n_refits, 0, _MAX_REFITS)
     )
 
-    # The path without any query removed; its last step has all features in
-    # order.
+    # The path without any query removed; its last step has all features
+    # in order.
     path = yield from search.path(np.empty(0, dtype=np.int64))
     order = path[-1] if n_features is None else path[-1][:n_features]
     decided: list[DecidedStep] = []
@@ -88,10 +89,9 @@ class _RefitSearch:
     def path(self, removed: Ints) -> Waiting[Path]:
         """Train without some queries, and return the features after each step.
 
-        ``removed`` has the positions of the removed
-        queries. The result is from a generator of
-        progress. It has, for each step, all features
-        selected up to this step.
+        ``removed`` has the positions of the removed queries. The result
+        is from a generator of progress. It has, for each step, all
+        features selected up to this step.
         """
         queries = np.setdiff1d(np.arange(self._data.ptr.size - 1), removed)
         rest = self._data.taken(queries) if removed.size else self._data
@@ -102,10 +102,10 @@ class _RefitSearch:
     def decided(self, path: Path, position: int) -> Waiting[DecidedStep]:
         """Return the smallest group of deciding queries found for a feature of a path.
 
-        ``path`` has the features after each step, and ``position``, from 0, is
-        that of the feature in the order of selection. The step has no queries
-        if the trainings are used up before the selection changes, or if it
-        never changes.
+        ``path`` has the features after each step, and ``position``,
+        from 0, is that of the feature in the order of selection. The
+        step has no queries if the trainings are used up before the
+        selection changes, or if it never changes.
         """
         order = path[-1]
         winner = order[position]
@@ -119,8 +119,8 @@ class _RefitSearch:
         limit = queries.size - 2  # two queries remain to learn from
         instead: int | None = None
 
-        # Remove 1, 2, 4, ... queries until the feature is no longer selected as
-        # early.
+        # Remove 1, 2, 4, ... queries until the feature is no longer
+        # selected as early.
         while True:
             if self._remaining_refits == 0:
                 return undecided
@@ -153,20 +153,18 @@ class _RefitSearch:
     ) -> Waiting[tuple[bool, int | None]]:
         """Train without the queries ``removed``; tell if ``winner`` is still selected as early.
 
-        ``position``, from 0, is that of the winner on
-        the path of all queries, and
-        ``earlier_features`` are the features selected
-        before the winner. The second result is the
-        feature that replaces the winner: the first
-        other feature up to the position that is not an
-        earlier one, or None. Both are the result of a
+        ``position``, from 0, is that of the winner on the path of all
+        queries, and ``earlier_features`` are the features selected
+        before the winner. The second result is the feature that
+        replaces the winner: the first other feature up to the position
+        that is not an earlier one, or None. Both are the result of a
         generator of progress.
         """
         self._remaining_refits -= 1
         path = yield from self.path(removed)
 
-        # features up to the position; the path may be shorter without the
-        # queries
+        # features up to the position; the path may be shorter without
+        # the queries
         chosen = path[min(position, len(path) - 1)]
         instead = next(
             (
@@ -183,12 +181,10 @@ class _RefitSearch:
     ) -> Waiting[Floats]:
         """Return by how much a feature alone fits each query's labels better than a rival.
 
-        The result of the generator has the shape (Q,),
-        for Q queries. The feature is the column
-        ``winner``. If ``rival`` is None, the rival is
-        the feature that fits the labels best alone,
-        other than the winner and the
-        ``earlier_features``.
+        The result of the generator has the shape (Q,), for Q queries.
+        The feature is the column ``winner``. If ``rival`` is None, the
+        rival is the feature that fits the labels best alone, other than
+        the winner and the ``earlier_features``.
         """
         if rival is None:
             outside = [
@@ -207,10 +203,9 @@ class _RefitSearch:
     def _fits(self, columns: list[int]) -> Waiting[Floats]:
         """Return by how much each feature alone lowers the squared error of each query.
 
-        The result of the generator has the shape (Q,
-        c), for Q queries and the c columns. A feature's
-        weight is that of least squares over all
-        queries.
+        The result of the generator has the shape (Q, c), for Q queries
+        and the c columns. A feature's weight is that of least squares
+        over all queries.
         """
         # shape (Q, c + 1, c + 1)
         grams = yield from grams_by_query(self._data, columns)

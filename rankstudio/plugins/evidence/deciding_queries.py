@@ -22,8 +22,8 @@ from rankstudio.plugins.evidence.deciding_by_refits import refit_steps
 from rankstudio.plugins.evidence.partial_result import PartialResult
 
 _PROGRESS_TEXT = "searching for deciding queries"
-# rivals of a step: the runner-up is not always the one that needs the fewest
-# queries
+# rivals of a step: the runner-up is not always the one that needs the
+# fewest queries
 _N_TRIED_RIVALS = 3
 
 
@@ -46,20 +46,21 @@ def deciding_queries(
     Returns
     -------
     tuple of DecidedStep
-        One per feature. Steps that select a pinned feature have no deciding
-        queries.
+        One per feature. Steps that select a pinned feature have no
+        deciding queries.
 
     Notes
     -----
-    The earlier features stay unchanged. For greedy RankRLS, the queries are
-    removed in order of the step feature's advantage over a rival in their
-    left-out error. Each change is verified by selecting again without the
-    queries, and again with the last one put back. A smaller set of other
-    queries may exist. If the number of queries differs from its estimate by d,
-    a step is computed O(log d) times.
+    The earlier features stay unchanged. For greedy RankRLS, the queries
+    are removed in order of the step feature's advantage over a rival in
+    their left-out error. Each change is verified by selecting again
+    without the queries, and again with the last one put back. A smaller
+    set of other queries may exist. If the number of queries differs
+    from its estimate by d, a step is computed O(log d) times.
 
     For selectors whose scores are divided among the queries, nothing is
-    selected again, and the numbers are approximate (``exact`` is False): see
+    selected again, and the numbers are approximate (``exact`` is
+    False): see
     :func:`rankstudio.plugins.evidence.deciding_by_margins.margin_steps`. All
     others are trained again: see
     :func:`rankstudio.plugins.evidence.deciding_by_refits.refit_steps`.
@@ -91,11 +92,11 @@ def deciding_steps(
     data : QueryData or TrainingData
         Documents grouped by query.
     n_features : int, optional
-        Number of features whose steps are examined, for other selectors than
-        greedy RankRLS.
+        Number of features whose steps are examined, for other selectors
+        than greedy RankRLS.
     n_refits : int
-        Maximum number of times that a selector is trained again if there is no
-        faster way.
+        Maximum number of times that a selector is trained again if
+        there is no faster way.
 
     Yields
     ------
@@ -110,9 +111,9 @@ def deciding_steps(
     """
     rows = training_data(data)
 
-    # Three ways, the best first: paths from sums over queries are exact and
-    # fast, scores divided among the queries give an estimate, and the rest is
-    # trained again.
+    # Three ways, the best first: paths from sums over queries are exact
+    # and fast, scores divided among the queries give an estimate, and
+    # the rest is trained again.
     prepare_paths = estimator.paths_from_sums(rows)
     if prepare_paths is None and isinstance(estimator, Selector):
         k = (
@@ -152,8 +153,8 @@ class _QuerySearch:
     def decided(self, step: int) -> DecidedStep:
         """Return the smallest group of deciding queries found for a step, counted from 0.
 
-        Queries that favor the selected feature most over a rival are removed
-        first; a few rivals are tried.
+        Queries that favor the selected feature most over a rival are
+        removed first; a few rivals are tried.
         """
         winner = self.selected[step]
         earlier_features = self.selected[:step]
@@ -180,43 +181,42 @@ class _QuerySearch:
     def _rivals(self, step: int, errors: Floats) -> list[int]:
         """Return the features that seem to be selected at a step after the fewest queries are removed.
 
-        ``step`` is the number of the step, from 0.
-        ``errors``, shape (Q, n), are the errors of Q
-        queries with each of n features added.
+        ``step`` is the number of the step, from 0. ``errors``, shape
+        (Q, n), are the errors of Q queries with each of n features
+        added.
         """
         winner = self.selected[step]
         scores = self._candidate_scores[step]
 
-        # Features that are constant in every query are candidates only if all
-        # are.
+        # Features that are constant in every query are candidates only
+        # if all are.
         candidates = prefer(np.flatnonzero(~np.isnan(scores)), self._paths.informative)
         candidates = candidates[candidates != winner]
 
-        # Leads of the winner over each candidate in the queries, the greatest
-        # first.
+        # Leads of the winner over each candidate in the queries, the
+        # greatest first.
         leads = -np.sort(errors[:, [winner]] - errors[:, candidates], axis=0)
         needed = np.array(
             [_n_queries_to_remove(leads[:, index]) for index in range(candidates.size)]
         )
 
-        # By the number of queries first, then by score: the
-        # criterion with each candidate, an error.
+        # By the number of queries first, then by score: the criterion
+        # with each candidate, an error.
         order = np.lexsort((scores[candidates], needed))
         return [int(rival) for rival in candidates[order[:_N_TRIED_RIVALS]]]
 
     def _fewest_queries(self, step: int, order: Ints, estimate: int) -> DecidedStep:
         """Find how many queries from the start of ``order`` must be removed to change what a step selects.
 
-        The search starts from the number ``estimate``
-        and widens by doubled strides, up and then down,
-        so that a good estimate takes few trials. The
-        result has these queries, or no queries if no
+        The search starts from the number ``estimate`` and widens by
+        doubled strides, up and then down, so that a good estimate takes
+        few trials. The result has these queries, or no queries if no
         number up to a limit changes the selection.
         """
         winner = self.selected[step]
 
-        # At least two queries remain; the estimate bounds how many are worth a
-        # trial.
+        # At least two queries remain; the estimate bounds how many are
+        # worth a trial.
         limit = min(order.size - 2, 2 * estimate + 8)
         count = min(max(1, estimate), limit)
         stride = 1
@@ -252,10 +252,9 @@ class _QuerySearch:
 def _n_queries_to_remove(lead: Floats) -> int:
     """Return how many of the leads, greatest first, must be removed for a sum below 0.
 
-    ``lead`` has, for each query, greatest first, by how
-    much the query favors one feature over another. The
-    result is the number of all leads if no number
-    suffices.
+    ``lead`` has, for each query, greatest first, by how much the query
+    favors one feature over another. The result is the number of all
+    leads if no number suffices.
     """
     rest = lead.sum() - np.cumsum(lead)
     return int(np.argmax(rest < 0)) + 1 if (rest < 0).any() else lead.size

@@ -1,8 +1,8 @@
 """Checks of stored evidence: values have their types, columns exist, and sizes agree.
 
-Evidence of a study may be another person's file. A wrong type or size would
-fail far from here, in a page or a figure, or be shown as though it were a
-result.
+Evidence of a study may be another person's file. A wrong type or size
+would fail far from here, in a page or a figure, or be shown as though
+it were a result.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def check_evidence(value: Any, n_features: int | None) -> None:
     value : dataclass
         The evidence. The dataclasses that it contains are checked first.
     n_features : int or None
-        Number of columns of the data; None if it is unknown, so that only the
-        sizes within the evidence are compared with each other.
+        Number of columns of the data; None if it is unknown, so that
+        only the sizes within the evidence are compared with each other.
     """
     for name, kind in _field_types(type(value)).items():
         _check_type(getattr(value, name), kind, name)
@@ -82,8 +82,8 @@ def _field_types(kind: type[Any]) -> dict[str, Any]:
 def _dataclasses_in(values: Iterable[Any]) -> Iterable[Any]:
     """Yield the dataclasses among some values, and those in tuples and mappings among the values.
 
-    Objects of :class:`Measure` are left out. The fields
-    of the dataclasses are not searched.
+    Objects of :class:`Measure` are left out. The fields of the
+    dataclasses are not searched.
     """
     for value in values:
         if is_dataclass(value) and not isinstance(value, Measure):
@@ -97,8 +97,7 @@ def _dataclasses_in(values: Iterable[Any]) -> Iterable[Any]:
 def _check_type(value: Any, kind: Any, name: str) -> None:
     """Raise a ValueError unless a value has the type of its annotation, members included.
 
-    ``kind`` is the annotation, and ``name`` the name of
-    the field in the error.
+    ``kind`` is the annotation, and ``name`` the name of the field in the error.
     """
     # tuple[int, ...] has the origin tuple and the arguments (int, ...)
     origin = get_origin(kind)
@@ -115,8 +114,8 @@ def _check_type(value: Any, kind: Any, name: str) -> None:
     elif origin is np.ndarray:  # arguments are the shape and dtype[scalar type]
         dtype = np.dtype(get_args(arguments[1])[0])
 
-        # Floats and integers of any width are accepted, by the letter of their
-        # kind; other types exactly.
+        # Floats and integers of any width are accepted, by the letter
+        # of their kind; other types exactly.
         letter = _DTYPE_KINDS.get(dtype)
         _require(
             isinstance(value, np.ndarray)
@@ -150,16 +149,15 @@ def _require(is_valid: bool, description: str) -> None:
         raise ValueError(f"unexpected value of {description}")
 
 
-# In all checks, `n` is the number of columns of the data, or None if it is
-# unknown.
+# In all checks, `n` is the number of columns of the data, or None if it
+# is unknown.
 
 
 def _check_columns(columns: Iterable[int], n: int | None, description: str) -> None:
     """Raise ValueError unless columns are distinct and below ``n``, the number of columns of the data.
 
-    If ``n`` is None, the number is unknown, and only
-    absurd columns are refused. ``description`` names
-    the columns in the error.
+    If ``n`` is None, the number is unknown, and only absurd columns are
+    refused. ``description`` names the columns in the error.
     """
     all_columns = list(columns)
     _require(len(set(all_columns)) == len(all_columns), description)
@@ -186,8 +184,7 @@ def _check_shape(
 def _check_range(array: Any, least: float, greatest: float, description: str) -> None:
     """Raise ValueError unless numbers are from ``least`` to ``greatest``; NaN, an unknown number, passes.
 
-    ``array`` has the numbers, and ``description`` names
-    them in the error.
+    ``array`` has the numbers, and ``description`` names them in the error.
     """
     values = np.asarray(array, dtype=np.float64)
     numbers = values[~np.isnan(values)]
@@ -236,8 +233,8 @@ def _check_selection(evidence: SelectionEvidence, n: int | None) -> None:
     for columns in (evidence.smaller, evidence.tied):
         _check_columns(columns or (), n, "columns")
 
-    # Several features may be tied with the same column, so the values may
-    # repeat.
+    # Several features may be tied with the same column, so the values
+    # may repeat.
     _check_columns(set((evidence.tied or {}).values()), n, "tied")
 
     for step in evidence.deciding or ():
@@ -318,11 +315,10 @@ def _check_significance(significance: StepSignificance, n: int | None) -> None:
 def _check_repeated(repeated: RepeatedLeftOut, n: int | None) -> None:
     """Raise ValueError unless left-out errors have one number per query, or one per query and step.
 
-    For Q queries, the errors without features have the
-    shape (Q,), and those of the two paths (Q, steps).
-    The selection was repeated without each query, so
-    there is one set per query. ``n`` is the number of
-    columns of the data, or None if it is unknown.
+    For Q queries, the errors without features have the shape (Q,), and
+    those of the two paths (Q, steps). The selection was repeated
+    without each query, so there is one set per query. ``n`` is the
+    number of columns of the data, or None if it is unknown.
     """
     _check_shape(repeated.empty, (None,), "empty")
     _check_shape(repeated.usual, (repeated.empty.size, None), "usual")
@@ -342,8 +338,8 @@ def _check_permutation(importance: PermutationImportance, n: int | None) -> None
     )
     _require(all(map(len, importance.groups)), "groups")  # no group is empty
 
-    # The baseline is the measure of each of Q queries, and `level` that of the
-    # confidence intervals.
+    # The baseline is the measure of each of Q queries, and `level` that
+    # of the confidence intervals.
     _check_shape(importance.baseline, (None,), "baseline")
     _check_shape(
         importance.loss, (len(importance.groups), importance.baseline.size), "loss"
@@ -369,8 +365,8 @@ def _check_validity(validity: RankingValidity, n: int | None) -> None:
 def _check_measured_validity(measured: MeasuredValidity, n: int | None) -> None:
     """Raise ValueError unless each set has the features of the set before it, and more.
 
-    ``n``, the number of columns of the data, is not used: all checks are called
-    alike.
+    ``n``, the number of columns of the data, is not used: all checks
+    are called alike.
     """
     _require(measured.part in ("validation", "training"), "part")
     sets = measured.found.sets

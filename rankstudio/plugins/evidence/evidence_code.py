@@ -49,8 +49,8 @@ def evidence_as_command(plan: Plan, measure: str) -> str:
         *(["--sample"] if plan.data == SAMPLE else ["--data", plan.data]),
     ]
 
-    # The parameters with a grid have one value in this plan, which is always
-    # written.
+    # The parameters with a grid have one value in this plan, which is
+    # always written.
     always = [*(p.name for p in plan.entry.grids), "n_features_to_select"]
     words += [
         "--method",
@@ -77,8 +77,7 @@ def evidence_as_python(
     measure : str
         Measure of the losses; "" for the squared error.
     computed_with : Mapping of str to str
-        Versions by package that give the same bits,
-        where these are known.
+        Versions by package that give the same bits, where these are known.
     """
     lines = [
         *(plan_code(plan), *_gathering_lines(measure)),
@@ -94,11 +93,10 @@ def evidence_as_notebook(
 ) -> str:
     """Return a Jupyter notebook, as JSON, that gathers the evidence and shows its table.
 
-    The evidence is that for the selection of ``plan``,
-    which has one value for each parameter. ``measure``
-    is the measure of the losses ("" for the squared
-    error), and ``computed_with`` has the versions by
-    package that give the same bits.
+    The evidence is that for the selection of ``plan``, which has one
+    value for each parameter. ``measure`` is the measure of the losses
+    ("" for the squared error), and ``computed_with`` has the versions
+    by package that give the same bits.
     """
     # a sentence on the versions, if they are known
     caption = origin(computed_with) or "Evidence for a selection."

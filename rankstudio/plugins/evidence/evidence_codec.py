@@ -60,8 +60,8 @@ _CLASSES_BY_NAME: Mapping[str, type[Any]] = {
         *(MeasuredValidity, RankingValidity),
     )
 }
-# bytes of evidence, of which most is a number for each query and selected
-# feature
+# bytes of evidence, of which most is a number for each query and
+# selected feature
 _MAX_BYTES = 1 << 29
 # bytes beyond: 1000 halves, and the exchanges of as many selected features
 _MAX_BYTES_PER_FEATURE = 1 << 14
@@ -99,8 +99,8 @@ def unpack_evidence(content: bytes, n_features: int | None = None) -> SelectionE
     Raises
     ------
     StoreError
-        If the bytes are not the evidence for a selection, or cannot be that of
-        these data.
+        If the bytes are not the evidence for a selection, or cannot be
+        that of these data.
     """
     return _unpacked_evidence(content, SelectionEvidence, n_features)
 
@@ -146,10 +146,9 @@ def _unpacked_evidence(
 ) -> Kind:
     """Return evidence from its bytes; StoreError unless it is a valid ``kind``.
 
-    ``kind`` is the class of the evidence.
-    ``n_features`` is the number of columns of the data,
-    or None if the number is unknown. The number also
-    limits how many bytes are unpacked.
+    ``kind`` is the class of the evidence. ``n_features`` is the number
+    of columns of the data, or None if the number is unknown. The number
+    also limits how many bytes are unpacked.
     """
     try:
         stored = archived_arrays(
@@ -171,8 +170,9 @@ def _unpacked_evidence(
 def _as_json_value(value: Any, arrays: list[Any]) -> Any:
     """Return a value of the evidence as JSON can store it; arrays are appended to ``arrays``.
 
-    JSON has no arrays, measures, dataclasses and no mapping whose keys are not
-    texts: each becomes a dict with a key that says which of these it is.
+    JSON has no arrays, measures, dataclasses and no mapping whose keys
+    are not texts: each becomes a dict with a key that says which of
+    these it is.
     """
     if isinstance(value, np.ndarray):
         arrays.append(value)

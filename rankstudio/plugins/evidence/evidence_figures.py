@@ -65,10 +65,9 @@ def _probability_figure(
 ) -> CurvesFigure | None:
     """Return the figure of each feature's probability to be selected, by the size of the set.
 
-    The probability is the share of half-samples that
-    select the feature. The result is None without
-    half-samples. ``subject`` names the data and method,
-    and ``name_of`` returns the name of a column.
+    The probability is the share of half-samples that select the
+    feature. The result is None without half-samples. ``subject`` names
+    the data and method, and ``name_of`` returns the name of a column.
     """
     if evidence.stability is None or not evidence.stability.n_paths:
         return None
@@ -118,10 +117,9 @@ def _loss_figure(
 ) -> RowsFigure | None:
     """Return the figure of the loss without each feature with its interval.
 
-    The loss is that of the selected set without one of
-    its features. The result is None without losses.
-    ``subject`` names the data and method, and
-    ``name_of`` returns the name of a column.
+    The loss is that of the selected set without one of its features.
+    The result is None without losses. ``subject`` names the data and
+    method, and ``name_of`` returns the name of a column.
     """
     if evidence.losses is None:
         return None
@@ -153,8 +151,8 @@ def importance_figure(
     Parameters
     ----------
     measured : MeasuredImportance
-        Losses of a model with each of its features permuted, and where they
-        were measured.
+        Losses of a model with each of its features permuted, and where
+        they were measured.
     subject : str
         Data and method, for titles.
     name_of : callable
@@ -244,12 +242,10 @@ def _near_best_figure(
 ) -> MapFigure | None:
     """Return the map of the features in the sets that are as good as the best set.
 
-    Each row is a feature and each column a set; a cell
-    has the relative excess of the set's error in
-    percent, or NaN if the set lacks the feature.
-    ``subject`` names the data and method, and
-    ``name_of`` returns the name of a column. The result
-    is None without such sets.
+    Each row is a feature and each column a set; a cell has the relative
+    excess of the set's error in percent, or NaN if the set lacks the
+    feature. ``subject`` names the data and method, and ``name_of``
+    returns the name of a column. The result is None without such sets.
     """
     near = evidence.near_best_of_k
     if near is None:
@@ -309,9 +305,9 @@ def _step_figure(
 ) -> CurvesFigure | None:
     """Return the figure of each step's p value with the suggested stop.
 
-    ``subject`` names the data and method. The result is
-    None without significance tests. ``name_of`` is not
-    used: all functions of figures are called alike.
+    ``subject`` names the data and method. The result is None without
+    significance tests. ``name_of`` is not used: all functions of
+    figures are called alike.
     """
     if evidence.stop is None or evidence.significance is None:
         return None
@@ -323,8 +319,8 @@ def _step_figure(
         "p of each step given those before it, by {n} permutations of the residuals within queries."
     )
 
-    # a vertical line at the suggested size; none if no step is better than
-    # chance
+    # a vertical line at the suggested size; none if no step is better
+    # than chance
     stop = Level(tr("stop"), float(evidence.stop.n_features), vertical=True)
     return CurvesFigure(
         "evidence-steps",
@@ -342,11 +338,10 @@ def _left_out_figure(
 ) -> CurvesFigure | None:
     """Return the figure of the left-out error with the selection kept and repeated.
 
-    Each query is left out of the training, and, where
-    the selection is repeated, of the selection too.
-    ``subject`` names the data and method. The result is
-    None without these errors. ``name_of`` is not used:
-    all functions of figures are called alike.
+    Each query is left out of the training, and, where the selection is
+    repeated, of the selection too. ``subject`` names the data and
+    method. The result is None without these errors. ``name_of`` is not
+    used: all functions of figures are called alike.
     """
     if evidence.repeated is None or not evidence.repeated.usual.size:
         return None

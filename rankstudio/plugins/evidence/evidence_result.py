@@ -45,8 +45,8 @@ class StopAdvice:
     n_tested : int
         Number of steps tested.
     p_next : float or None
-        p value of the first step after the stop; None
-        if the step was not tested.
+        p value of the first step after the stop; None if the step was
+        not tested.
     """
 
     n_features: int
@@ -57,8 +57,8 @@ class StopAdvice:
     def sentence(self) -> str:
         """The advice where to stop as a sentence, with the p value of the next step.
 
-        ForwardStop is the rule that finds the stop from the p values of the
-        steps.
+        ForwardStop is the rule that finds the stop from the p values of
+        the steps.
         """
         if self.p_next is None:
             return tr(
@@ -95,29 +95,29 @@ class SelectionEvidence:
     changes : SetChanges or None
         Exact left-out error of the set, and of each change by one feature.
     candidates : tuple of int
-        Columns that may join the set: neither banned nor constant in every
-        query.
+        Columns that may join the set: neither banned nor constant in
+        every query.
     shares : ShapleyShares or None
     stability : StabilitySelection or None
     deciding : tuple of DecidedStep or None
         Deciding queries of each selected feature's step.
     deciding_by_margins : bool
-        Whether the deciding queries are estimated by margins; those of greedy
-        RankRLS are exact.
+        Whether the deciding queries are estimated by margins; those of
+        greedy RankRLS are exact.
     best : BestSubset or None
         Best set of each size up to k.
     exchanges : mapping or None
-        Sets with another feature in place of each selected column, for the most
-        likely candidates.
+        Sets with another feature in place of each selected column, for
+        the most likely candidates.
     smaller : mapping or None
         A set of k - 1 features without the column, for each selected column.
     tied : mapping or None
-        A column outside the set with the same score, for each selected column
-        that has one at its step: only the order of the columns decides between
-        them.
+        A column outside the set with the same score, for each selected
+        column that has one at its step: only the order of the columns
+        decides between them.
     near_best : tuple of SizedNearBestSets or None
-        Near-best sets of k - 1 features, and of k, if their number is small
-        enough.
+        Near-best sets of k - 1 features, and of k, if their number is
+        small enough.
     significance : StepSignificance or None
         Significance of the whole path.
     repeated : RepeatedLeftOut or None
@@ -125,8 +125,8 @@ class SelectionEvidence:
     groups : tuple of tuple of int
         Columns that are selected jointly.
     n_documents : int or None
-        Number of documents if they are one ranking, whose halves are taken;
-        None for halves of the queries.
+        Number of documents if they are one ranking, whose halves are
+        taken; None for halves of the queries.
     """
 
     selected: tuple[int, ...]
@@ -186,8 +186,8 @@ class SelectionEvidence:
     def rows(self) -> tuple[FeatureEvidence, ...]:
         """Evidence for each of the selected features, then for other features.
 
-        The other features are those that halves of the
-        queries select most often.
+        The other features are those that halves of the queries select
+        most often.
         """
         return tuple(map(self._row, (*self.selected, *self._frequent_others())))
 
@@ -197,8 +197,8 @@ class SelectionEvidence:
         if self.significance is None or not self.significance.permuted.size:
             return None
 
-        # If even the smallest p that this number of permutations can give would
-        # not accept a step, there is nothing to advise.
+        # If even the smallest p that this number of permutations can
+        # give would not accept a step, there is nothing to advise.
         smallest_p = 1 / (self.significance.permuted.shape[0] + 1)
         if not forward_stop([smallest_p], self.rules.stop_level):
             return None
@@ -210,10 +210,9 @@ class SelectionEvidence:
     def false_bound(self) -> float | None:
         """Bound on the number of features above the threshold that may be there by chance.
 
-        The threshold is that of the share of halves
-        that select a feature. The bound is on the
-        expected number of features that are selected no
-        more often than by chance. None without halves.
+        The threshold is that of the share of halves that select a
+        feature. The bound is on the expected number of features that
+        are selected no more often than by chance. None without halves.
         """
         if self.stability is None or not self.stability.n_paths or not self.k:
             return None
@@ -225,14 +224,14 @@ class SelectionEvidence:
     def by_chance(self) -> bool:
         """Whether all features above the threshold may be there by chance.
 
-        The threshold is that of the share of halves
-        that select a feature. The value is True if the
-        number of these features is at most the expected
-        number of features that are selected no more
+        The threshold is that of the share of halves that select a
+        feature. The value is True if the number of these features is at
+        most the expected number of features that are selected no more
         often than by chance.
 
-        This is the case if most features are selected: if 125 of 131 features
-        are drawn at random, each of them is drawn with a probability of 95 %.
+        This is the case if most features are selected: if 125 of 131
+        features are drawn at random, each of them is drawn with a
+        probability of 95 %.
         """
         if self.stability is None or (bound := self.false_bound) is None:
             return False
@@ -246,8 +245,9 @@ class SelectionEvidence:
     def best_sentences(self, name_of: Named) -> tuple[str, ...]:
         """Return sentences on the best set of k features; () if nothing is known.
 
-        They say how far the selection is from the best set, which features the
-        best set has instead, and how many sets are as good.
+        They say how far the selection is from the best set, which
+        features the best set has instead, and how many sets are as
+        good.
 
         Parameters
         ----------
@@ -316,8 +316,8 @@ class SelectionEvidence:
         proved : bool
             Whether no error is lower.
         gap : float
-            Share of the lowest known error by which an error may be lower, if
-            it is not proved.
+            Share of the lowest known error by which an error may be
+            lower, if it is not proved.
         """
         if not proved:
             sentence = (
@@ -376,9 +376,9 @@ class SelectionEvidence:
     def _frequent_others(self) -> list[int]:
         """Return the columns outside the selection that the halves select most often.
 
-        Halves are halves of the queries, from which the
-        method selected again. There are at most
-        `N_OTHERS` columns, the most frequent first.
+        Halves are halves of the queries, from which the method selected
+        again. There are at most `N_OTHERS` columns, the most frequent
+        first.
         """
         if self.stability is None or not self.k:
             return []
@@ -395,8 +395,8 @@ class SelectionEvidence:
     def _row(self, column: int) -> FeatureEvidence:
         """Return the evidence for the feature of a 0-based column.
 
-        Features outside the selection have only the numbers of the halves and
-        of the near-best sets.
+        Features outside the selection have only the numbers of the
+        halves and of the near-best sets.
         """
         row = FeatureEvidence(column, column in self.selected)
 
@@ -418,10 +418,9 @@ class SelectionEvidence:
     def _with_set_numbers(self, row: FeatureEvidence) -> FeatureEvidence:
         """Return a row with the numbers that only features of the set have.
 
-        These numbers are the loss without the feature,
-        its share of the gain, its best substitute with
-        the price of that swap, and the number of
-        queries that decide its step.
+        These numbers are the loss without the feature, its share of the
+        gain, its best substitute with the price of that swap, and the
+        number of queries that decide its step.
         """
         index = self.selected.index(row.column)
         if self.losses is not None:
@@ -443,20 +442,21 @@ class SelectionEvidence:
     def _with_verdict(self, row: FeatureEvidence) -> FeatureEvidence:
         """Return a row with its verdict and the values that the verdict depends on.
 
-        The row stays as it is while parts of the evidence are missing, for
-        required features, and with too few queries to compare halves.
+        The row stays as it is while parts of the evidence are missing,
+        for required features, and with too few queries to compare
+        halves.
         """
         has_parts = "stability" in self.done and "alternatives" in self.done
         is_ready = has_parts and row.column not in self.required
         if not is_ready or self.stability is None or self.n_halved < LEAST_PAIRS:
             return row
 
-        # Whether each half (rows) selects each column among the first `size`; a
-        # place of 0 stands for "not on the path".
+        # Whether each half (rows) selects each column among the first
+        # `size`; a place of 0 stands for "not on the path".
         is_selected = (self.stability.places > 0) & (self.stability.places <= self.size)
         if self.exchanges is not None:
-            # The partner is the feature with which this one may be exchanged; a
-            # twin is a partner that is a near copy.
+            # The partner is the feature with which this one may be
+            # exchanged; a twin is a partner that is a near copy.
             exchanges = self.exchanges.get(row.column, ())
             n_tests = len(self.exchanges)
             pair = partner_of(row.column, is_selected, exchanges, self.rules, n_tests)

@@ -67,9 +67,9 @@ def column_milliseconds(
 ) -> dict[int, float]:
     """Return the milliseconds per query that a feature costs, as a dict by 0-based column.
 
-    Columns without a known cost are left out.
-    ``feature_ids`` has the id of each column, in the
-    order of the columns: costs are listed by id.
+    Columns without a known cost are left out. ``feature_ids`` has the
+    id of each column, in the order of the columns: costs are listed by
+    id.
     """
     if costs is None:
         return {}
@@ -89,8 +89,8 @@ def evidence_rows(
 ) -> list[dict[str, Any]]:
     """Return the evidence for each feature as a dict from column title to plain value.
 
-    The titles are those of :data:`HEADER`. Unknown values are None, and so is a
-    quantile of the position that means "not selected".
+    The titles are those of :data:`HEADER`. Unknown values are None, and
+    so is a quantile of the position that means "not selected".
 
     Parameters
     ----------
@@ -163,9 +163,8 @@ def evidence_text(
     title : str
     evidence : SelectionEvidence
     rows : iterable of FeatureEvidence
-        The rows of the evidence that are shown, one for
-        each feature; features that are not selected
-        stand in parentheses.
+        The rows of the evidence that are shown, one for each feature;
+        features that are not selected stand in parentheses.
     id_of, name_of : callable
         From a column to the feature's number as a text, and to its name.
     milliseconds : Mapping of int to float
@@ -228,8 +227,8 @@ def evidence_text(
 def _position_text(row: FeatureEvidence, steps: int) -> str:
     """Return a feature's median position in the order of selection, with its 5 to 95 % range, as a text.
 
-    Each half of the queries gives one position. A
-    position after the last of 12 ``steps`` is ">12".
+    Each half of the queries gives one position. A position after the
+    last of 12 ``steps`` is ">12".
     """
     if row.position is None:
         return NOTHING
@@ -359,10 +358,9 @@ def _verdict_value(row: FeatureEvidence) -> str | None:
 def evidence_sentences(evidence: SelectionEvidence, name_of: Named) -> list[str]:
     """Return sentences on a selection: its distance to the best set, where to stop, optimism and threshold.
 
-    Optimism is how much smaller the gain on left-out
-    queries is if each query is left out of the
-    selection, too. The threshold is that of the share
-    of halves that select a feature. Sentences for which
+    Optimism is how much smaller the gain on left-out queries is if each
+    query is left out of the selection, too. The threshold is that of
+    the share of halves that select a feature. Sentences for which
     numbers are missing are left out.
 
     Parameters
@@ -386,8 +384,8 @@ def evidence_sentences(evidence: SelectionEvidence, name_of: Named) -> list[str]
         optimism = 100 * float(evidence.repeated.optimism[evidence.k - 1])
         optimism_sentence = text.format(k=evidence.k, share=significant(optimism, 2))
 
-        # Without any gain there is no share of it, and another sentence says
-        # so.
+        # Without any gain there is no share of it, and another sentence
+        # says so.
         sentences.append(evidence.repeated.no_gain(evidence.k) or optimism_sentence)
     if evidence.false_bound is not None:
         text = tr(

@@ -42,11 +42,9 @@ class FeatureLosses:
     measure : str
         Measure: "MAP", …; "" for the squared error.
     whole : ndarray of shape (Q,)
-        Value of the measure in each query with the
-        whole set.
+        Value of the measure in each query with the whole set.
     without : ndarray of shape (k, Q)
-        Value of the measure in each query without each
-        feature.
+        Value of the measure in each query without each feature.
     """
 
     features: tuple[int, ...]
@@ -57,8 +55,8 @@ class FeatureLosses:
     @cached_property
     def losses(self) -> tuple[Loss, ...]:
         """Loss of the set without each feature: mean over the queries and 95 % interval."""
-        # A loss is positive if the value gets worse, also where lower is
-        # better.
+        # A loss is positive if the value gets worse, also where lower
+        # is better.
         sign = (
             1.0
             if self.measure and find_measure(self.measure).higher_is_better
@@ -82,8 +80,8 @@ def feature_losses(
     Parameters
     ----------
     judge : ExactExchange
-        Regularization λ and loss of the RankRLS that is trained without each
-        query.
+        Regularization λ and loss of the RankRLS that is trained without
+        each query.
     data : QueryData or TrainingData
         Data with several queries, of any size.
     features : sequence of int
@@ -169,12 +167,12 @@ def left_out_errors(
 ) -> Floats:
     """Return the left-out squared error of each query for each set of columns.
 
-    The shape is (S, Q) for S sets and Q queries; an error is that of RankRLS
-    trained without the query, with the λ and loss of ``judge``.
+    The shape is (S, Q) for S sets and Q queries; an error is that of
+    RankRLS trained without the query, with the λ and loss of ``judge``.
     """
-    # Only columns of some set are read, and sets refer to them by position. No
-    # column at all is not possible: empty sets alone read the first one and do
-    # not use it.
+    # Only columns of some set are read, and sets refer to them by
+    # position. No column at all is not possible: empty sets alone read
+    # the first one and do not use it.
     columns = sorted({column for subset in sets for column in subset})
     index_of = {column: index for index, column in enumerate(columns)}
     rows = summed_rows(training_data(data), judge.cost, columns or [0])

@@ -54,8 +54,8 @@ class JudgedSelection:
     data : TrainingData
         Documents of the training part, as the method learns from them.
     options : EvidenceOptions
-        Options with the set of the run's model, and with RankRLS as judge if it
-        ranks with the features.
+        Options with the set of the run's model, and with RankRLS as
+        judge if it ranks with the features.
     """
 
     plan: Plan
@@ -80,17 +80,17 @@ class JudgedSelection:
         plan : Plan
         dataset : FoldedDataset
         set_names : container of str
-            Names of the parameters whose values in the plan the user set; the
-            others have the method's default instead of a grid.
+            Names of the parameters whose values in the plan the user
+            set; the others have the method's default instead of a grid.
         options : EvidenceOptions
-            Options of the evidence; the judge and the number of trainings are
-            added.
+            Options of the evidence; the judge and the number of
+            trainings are added.
 
         Raises
         ------
         PlanError
-            If the method selects no features, or a parameter has several
-            values.
+            If the method selects no features, or a parameter has
+            several values.
         DataError
             If the preferences do not fit the data.
         """
@@ -101,8 +101,8 @@ class JudgedSelection:
         path = SinglePath.of(plan, dataset, set_names)
         combination = path.plan.combinations[0]
 
-        # The judge is the ranker whose exact left-out error compares sets of
-        # features.
+        # The judge is the ranker whose exact left-out error compares
+        # sets of features.
         judge = _exact_ranker(
             path.plan, combination.parameters, combination.ranker, dataset.feature_ids
         )
@@ -120,9 +120,8 @@ class JudgedSelection:
     ) -> JudgedSelection:
         """Return the selection of a run on a fold: the features of the run's model.
 
-        If the options have a number of features, the
-        selection has this number of the first features
-        in the method's order instead.
+        If the options have a number of features, the selection has this
+        number of the first features in the method's order instead.
 
         Parameters
         ----------
@@ -133,8 +132,8 @@ class JudgedSelection:
         result : FoldResult
             Result of the run on the fold.
         options : EvidenceOptions
-            Options of the evidence; the judge and the number of trainings are
-            added.
+            Options of the evidence; the judge and the number of
+            trainings are added.
 
         Raises
         ------
@@ -172,14 +171,14 @@ class JudgedSelection:
         Parameters
         ----------
         earlier : SelectionEvidence, optional
-            Evidence of the interrupted run; its complete parts are not computed
-            again.
+            Evidence of the interrupted run; its complete parts are not
+            computed again.
         study : Study, optional
-            Study that stores each half that is done, for methods that are
-            trained again on each half of the queries.
+            Study that stores each half that is done, for methods that
+            are trained again on each half of the queries.
         executor : Executor, optional
-            Trains on several halves at once. Without it, the halves are learned
-            one after the other and not stored.
+            Trains on several halves at once. Without it, the halves are
+            learned one after the other and not stored.
 
         Yields
         ------
@@ -192,9 +191,9 @@ class JudgedSelection:
         ) -> Generator[WorkProgress, None, StabilitySelection]:
             """Train a method on each half of the queries, and store what each half selects.
 
-            Yield progress, and return how often each
-            feature is selected. ``study`` and
-            ``executor`` are those of the enclosing
+            Yield progress, and return how often each feature is
+            selected. ``study`` and ``executor`` are those of the
+            enclosing
             :meth:`steps`.
             """
             n_halves = self.options.n_halves
@@ -203,8 +202,8 @@ class JudgedSelection:
                 self._plan_of(method), self.train, study, n_halves, seed, executor
             )
 
-        # Halves as units of work on an executor need labels; with preferences
-        # they are learned here.
+        # Halves as units of work on an executor need labels; with
+        # preferences they are learned here.
         learns_here = executor is None or bool(preferences_of(self.plan))
         return evidence_steps(
             self.method,
@@ -217,9 +216,9 @@ class JudgedSelection:
     def refitting_seconds(self, workers: int = 1) -> float:
         """Estimate the seconds of training again, on the halves and for deciding queries.
 
-        ``workers`` is the number of halves that are trained on at the same
-        time. The estimate is 0 if paths follow from sums over queries, or with
-        preferences.
+        ``workers`` is the number of halves that are trained on at the
+        same time. The estimate is 0 if paths follow from sums over
+        queries, or with preferences.
         """
         if (
             preferences_of(self.plan)
@@ -232,8 +231,8 @@ class JudgedSelection:
             self.plan, self.train, self.options.n_halves, workers
         )
 
-        # Deciding queries need trainings on all queries, each of which takes as
-        # long as two halves (one division).
+        # Deciding queries need trainings on all queries, each of which
+        # takes as long as two halves (one division).
         return seconds + self.n_refits * refitting_seconds(self.plan, self.train, 1)
 
     @property
@@ -255,8 +254,8 @@ class JudgedSelection:
 def _check_selects(plan: Plan) -> None:
     """Raise a PlanError if the plan's method selects no features.
 
-    Methods that learn nothing, because their ranking or model is given, select
-    no features either.
+    Methods that learn nothing, because their ranking or model is given,
+    select no features either.
     """
     if plan.entry.learns_nothing or not issubclass(plan.entry.load(), Selector):
         raise PlanError(
@@ -269,8 +268,8 @@ def _check_selects(plan: Plan) -> None:
 def refits_of(entry: Method) -> int:
     """Return the maximum number of times that a method is trained again for deciding queries.
 
-    It is 0 for the methods of RankStudio itself, which support faster ways or
-    have no deciding queries.
+    It is 0 for the methods of RankStudio itself, which support faster
+    ways or have no deciding queries.
     """
     return MOST_REFITS if entry.origin is not None else 0
 
@@ -283,8 +282,8 @@ def _exact_ranker(
 ) -> LinearRanker | None:
     """Return the ranker of the selected features if it has exact left-out errors, otherwise None.
 
-    It is also None for a method that selects by these errors: the evidence then
-    uses the method as judge.
+    It is also None for a method that selects by these errors: the
+    evidence then uses the method as judge.
     """
     entry = plan.ranker_entry  # None if the method itself ranks
 

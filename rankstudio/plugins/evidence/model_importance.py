@@ -38,8 +38,8 @@ class MeasuredImportance:
     ----------
     found : PermutationImportance
     part : str
-        Part of the fold with the documents: "validation", or "training" without
-        one.
+        Part of the fold with the documents: "validation", or "training"
+        without one.
     convention : str
         Convention of the measure.
     n_features : int
@@ -71,9 +71,9 @@ class MeasuredImportance:
 def importance_place(part: str, measure: str, convention: str, model: str) -> str:
     """Return the key under which a study stores the importance of a model's features.
 
-    ``part`` names the part with the documents. ``measure``
-    and ``convention`` are those of the losses. ``model`` is
-    the name of the model in the study, see
+    ``part`` names the part with the documents. ``measure`` and
+    ``convention`` are those of the losses. ``model`` is the name of the
+    model in the study, see
     :func:`model_place`.
     """
     return f"importance:{part}:{measure}:{convention}:{model}"
@@ -99,8 +99,8 @@ def step_importance(
     step : Step
         A model that was learned from features.
     part : RankingDataset
-        Documents on which the loss is measured, preferably not those that the
-        model was learned from.
+        Documents on which the loss is measured, preferably not those
+        that the model was learned from.
     measure, convention, n_repeats, seed
         As in
         :func:`rankstudio.plugins.evidence.permutation_importance.importance_steps`.
@@ -119,10 +119,9 @@ def _scoring_of_step(
 ) -> tuple[Score, RankingDataset, tuple[int, ...]]:
     """Return a model's score function, the documents ``part``, and the columns that the model uses.
 
-    The model is that of ``step``. The function takes
-    features (m, n) of m documents, in the columns of
-    the data, and returns m scores. Raise ParameterError
-    for a step that was not learned.
+    The model is that of ``step``. The function takes features (m, n) of
+    m documents, in the columns of the data, and returns m scores. Raise
+    ParameterError for a step that was not learned.
     """
     if not step.learned:
         raise ParameterError(
@@ -131,8 +130,8 @@ def _scoring_of_step(
 
     def score(X: Features) -> Floats:
         """Score m documents by their features, (m, n)."""
-        # The step takes features by column; dense columns are copied to be
-        # contiguous.
+        # The step takes features by column; dense columns are copied to
+        # be contiguous.
         columns: Features = (
             X.T if isinstance(X, SparseRows) else np.ascontiguousarray(X.T)
         )
@@ -155,7 +154,8 @@ def model_importance(
     ----------
     model : Model
     data : RankingDataset
-        Data that :func:`rankstudio.engine.export.model_files.model_and_data`
+        Data that
+        :func:`rankstudio.engine.export.model_files.model_and_data`
         reads for the model.
     measure, convention, n_repeats, seed
         As in :func:`step_importance`.
@@ -174,14 +174,14 @@ def _scoring_of_model(
 ) -> tuple[Score, RankingDataset, tuple[int, ...]]:
     """Return a model's score function, the data, and the columns that the model uses.
 
-    The function takes features (m, n) of m documents, in the columns of the
-    data, and returns m scores. ``model.needed`` are the ids of the features
-    that the model uses.
+    The function takes features (m, n) of m documents, in the columns of
+    the data, and returns m scores. ``model.needed`` are the ids of the
+    features that the model uses.
     """
     ids = data.feature_ids
 
-    # A sparse file omits features that are 0 in all documents; the score
-    # function adds them.
+    # A sparse file omits features that are 0 in all documents; the
+    # score function adds them.
     absent_ids = np.array(
         sorted(model.needed - set(ids.tolist())) if data.sparse else [], dtype=ids.dtype
     )
@@ -190,9 +190,8 @@ def _scoring_of_model(
     def score(X: Features) -> Floats:
         """Score m documents by their n features, (m, n); features that the data lack are 0.
 
-        The scores have the shape (m,). The model gets
-        columns with the ids ``all_ids`` of the
-        enclosing function, the last of which are
+        The scores have the shape (m,). The model gets columns with the
+        ids ``all_ids`` of the enclosing function, the last of which are
         ``absent_ids``.
         """
         if isinstance(X, SparseRows):
@@ -220,12 +219,11 @@ def _measure_importance(
 ) -> Importance:
     """Measure the permutation importance of the features that a model uses.
 
-    ``score`` returns the model's scores, and ``used``
-    has the columns of its features in the documents
-    ``part``. Without ``n_repeats``, each feature is
-    left out instead of permuted. The importance is the
-    result of a generator of progress. Raise DataError
-    if the model uses no features.
+    ``score`` returns the model's scores, and ``used`` has the columns
+    of its features in the documents ``part``. Without ``n_repeats``,
+    each feature is left out instead of permuted. The importance is the
+    result of a generator of progress. Raise DataError if the model uses
+    no features.
     """
     if not used:
         raise DataError(
@@ -242,9 +240,9 @@ def _measure_importance(
     def with_groups_in_data(progress: WorkProgress) -> WorkProgress:
         """Return progress on an importance, with the columns of the data in its partial result.
 
-        The partial results of the work itself have
-        columns of the scored documents. These differ if
-        only some columns are in memory.
+        The partial results of the work itself have columns of the
+        scored documents. These differ if only some columns are in
+        memory.
         """
         if isinstance(progress, PartialResult):
             return replace(
@@ -267,10 +265,9 @@ def _with_used_columns(
 ) -> tuple[Score, RankingDataset, tuple[int, ...]]:
     """Return score function, documents and columns, with sparse documents made dense.
 
-    ``score`` takes all columns, and ``used`` are those
-    that the model uses. Dense arrays of all columns
-    could be too large, so that only the used columns
-    are in the array. The returned function puts them
+    ``score`` takes all columns, and ``used`` are those that the model
+    uses. Dense arrays of all columns could be too large, so that only
+    the used columns are in the array. The returned function puts them
     back into their columns.
     """
     X = part.X

@@ -33,8 +33,9 @@ _MAX_SIZES = 30  # sizes of sets up to which each one is measured
 class MaskedModel:
     """A learned model, with the documents that it ranks while some of its features are masked.
 
-    ``columns`` are the 0-based columns of its features, ascending, shape (n,),
-    and ``base`` the value of each of them where it is masked, shape (n,).
+    ``columns`` are the 0-based columns of its features, ascending,
+    shape (n,), and ``base`` the value of each of them where it is
+    masked, shape (n,).
     """
 
     step: Step
@@ -48,8 +49,8 @@ class MaskedModel:
     ) -> MaskedModel:
         """Return the model ``step`` on ``documents``, with the values of masked features.
 
-        With ``base`` "mean", these are means over the documents of ``train``,
-        otherwise 0.
+        With ``base`` "mean", these are means over the documents of
+        ``train``, otherwise 0.
         """
         columns = np.array(sorted(step.selected), dtype=np.int64)
         base_values = (
@@ -81,9 +82,9 @@ class MaskedModel:
     def effect_order(self) -> Waiting[tuple[int, ...]]:
         """Order the features by their effect on the rankings, the greatest first; yield progress.
 
-        The result has positions in ``columns``. The effect of a feature is the
-        mean over the queries of its completeness as a set of one: minus
-        Kendall's τ with this feature masked.
+        The result has positions in ``columns``. The effect of a feature
+        is the mean over the queries of its completeness as a set of
+        one: minus Kendall's τ with this feature masked.
         """
         positions = range(self.columns.size)
         single_features = yield from self.steps([(position,) for position in positions])
@@ -109,8 +110,8 @@ def _column_values(X: Features, columns: Ints, rows: Rows) -> Floats:
 def kept_sizes(n_features: int) -> list[int]:
     """Return the numbers of features to keep of a model with ``n_features``.
 
-    Of many features they are not each number, but numbers that grow by a
-    factor.
+    Of many features they are not each number, but numbers that grow by
+    a factor.
 
     Examples
     --------
@@ -130,14 +131,14 @@ class MeasuredValidity:
     Attributes
     ----------
     found : RankingValidity
-        Of nested sets of 0-based columns, smallest first; the last one has all
-        features of the model.
+        Of nested sets of 0-based columns, smallest first; the last one
+        has all features of the model.
     part : str
-        Part of the fold with the documents: "validation", or "training" without
-        one.
+        Part of the fold with the documents: "validation", or "training"
+        without one.
     selects : bool
-        Whether the order of the features is that of the selection; otherwise it
-        is that of their effects on the rankings.
+        Whether the order of the features is that of the selection;
+        otherwise it is that of their effects on the rankings.
     """
 
     found: RankingValidity
@@ -196,8 +197,9 @@ def step_validity(
     part : str
         Name of the part with the documents.
     selects : bool
-        Whether features are kept in the order of the selection. Otherwise those
-        come first whose masking alone changes the rankings most.
+        Whether features are kept in the order of the selection.
+        Otherwise those come first whose masking alone changes the
+        rankings most.
 
     Raises
     ------

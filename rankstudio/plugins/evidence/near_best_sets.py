@@ -34,14 +34,14 @@ NORMAL = 1.96
 
 # share of the best criterion by which the first sets to compare may be worse
 _FIRST_WINDOW = 0.005
-# sets in a window: next to fewer sets, a set far beyond the window may still be
-# as good
+# sets in a window: next to fewer sets, a set far beyond the window may
+# still be as good
 _MIN_SETS = 1000
-# the window is not doubled beyond it: each doubling multiplies the number of
-# sets
+# the window is not doubled beyond it: each doubling multiplies the
+# number of sets
 _MAX_WINDOW = 0.08
-# errors, one per set and query: up to this number, all sets are compared in
-# seconds
+# errors, one per set and query: up to this number, all sets are
+# compared in seconds
 _MAX_ERRORS = 1e8
 
 
@@ -54,8 +54,7 @@ class NearBestSet:
     features : tuple of int
         0-based columns, ascending.
     criterion : float
-        Leave-query-out error of the set, summed over
-        documents.
+        Leave-query-out error of the set, summed over documents.
     difference : float
         Excess of the criterion over that of the best set.
     standard_error : float
@@ -78,14 +77,14 @@ class SizedNearBestSets:
     sets : tuple of NearBestSet
         Near-best sets, lowest criterion first, including the best set.
     inclusion : ndarray of shape (n,)
-        Share of the sets that contain each feature: 1 for a necessary feature,
-        about 1/2 for each of two interchangeable ones.
+        Share of the sets that contain each feature: 1 for a necessary
+        feature, about 1/2 for each of two interchangeable ones.
     window : float
-        Relative window: all sets with a criterion up to this share above the
-        best one were compared; infinity for all sets.
+        Relative window: all sets with a criterion up to this share
+        above the best one were compared; infinity for all sets.
     complete : bool
-        Whether all sets were compared, or enough in the window with none kept
-        in its outer half, so that none is expected beyond it.
+        Whether all sets were compared, or enough in the window with
+        none kept in its outer half, so that none is expected beyond it.
     n_evaluated : int
         Number of sets with a computed criterion.
     """
@@ -135,14 +134,16 @@ def near_best_sets(
     Parameters
     ----------
     X, y, qid, n_features, regularization, required, excluded, groups, cost, ties, weighting
-        As in :func:`rankstudio.plugins.evidence.best_subset.best_subset`: data,
-        maximum size of a set, λ, columns that every set or no set contains,
-        columns selected together, and the loss.
+        As in
+        :func:`rankstudio.plugins.evidence.best_subset.best_subset`:
+        data, maximum size of a set, λ, columns that every set or no set
+        contains, columns selected together, and the loss.
     window : float, optional
-        Sets with a criterion up to this share above the best one are compared.
-        By default the window is doubled until it contains a thousand sets and
-        no set in its outer half is kept. Beyond 8 % all sets are compared if
-        that takes only seconds; otherwise the result is incomplete.
+        Sets with a criterion up to this share above the best one are
+        compared. By default the window is doubled until it contains a
+        thousand sets and no set in its outer half is kept. Beyond 8 %
+        all sets are compared if that takes only seconds; otherwise the
+        result is incomplete.
 
     Returns
     -------
@@ -151,10 +152,10 @@ def near_best_sets(
 
     Notes
     -----
-    With d_q the difference between the errors of a set and of the best set in
-    query q, a set is kept if sum_q d_q <= 1.96 se, where se² is Q times the
-    variance of d_q. The test is not adjusted for the number of sets: each set
-    is compared only with the best one.
+    With d_q the difference between the errors of a set and of the best
+    set in query q, a set is kept if sum_q d_q <= 1.96 se, where se² is
+    Q times the variance of d_q. The test is not adjusted for the number
+    of sets: each set is compared only with the best one.
 
     Examples
     --------
@@ -181,10 +182,9 @@ def find_near_best_sets(
 ) -> Waiting[tuple[SizedNearBestSets, ...]]:
     """Find the sets that are not significantly different from the best one of their size.
 
-    Yield progress, and return one result per size.
-    ``space`` says which sets are compared. Sets are
-    compared up to the share ``window`` above the best
-    criterion (None: as far as needed). Close the
+    Yield progress, and return one result per size. ``space`` says which
+    sets are compared. Sets are compared up to the share ``window``
+    above the best criterion (None: as far as needed). Close the
     generator to interrupt the search.
     """
     sizes: tuple[SizedSubset, ...] = ()
@@ -206,9 +206,9 @@ def near_sets_of_size(
 ) -> Waiting[SizedNearBestSets]:
     """Find the sets that are not significantly different from ``best``, the best one of its size.
 
-    Yield progress, and return the sets. ``window`` is the share of the best
-    criterion by which a compared set may be worse. If it is None, it is doubled
-    until enough sets are compared.
+    Yield progress, and return the sets. ``window`` is the share of the
+    best criterion by which a compared set may be worse. If it is None,
+    it is doubled until enough sets are compared.
     """
     _, problem, _ = space.problem(data)
 
@@ -232,8 +232,8 @@ def near_sets_of_size(
         criteria = np.array(state.criteria)
         within_limit = criteria <= limit
 
-        # No set in the outer half of the window is as good as the best: none is
-        # expected beyond the window.
+        # No set in the outer half of the window is as good as the best:
+        # none is expected beyond the window.
         none_outside = criteria[within_limit].max(initial=0.0) <= criterion * (
             1 + width / 2
         )
@@ -250,8 +250,8 @@ def near_sets_of_size(
         # An infinite window compares all sets.
         width = width * 2 if width < _MAX_WINDOW else inf
 
-        # The number of searches is not known before the last one: each takes
-        # half of the remaining progress.
+        # The number of searches is not known before the last one: each
+        # takes half of the remaining progress.
         remaining_share /= 2
 
     sets = [

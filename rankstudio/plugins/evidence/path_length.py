@@ -8,10 +8,9 @@ _USUAL_STEPS = 12  # steps of a path; longer paths have a multiple of this numbe
 def path_length(k: int, n_features: int) -> int:
     """Return how many features are selected in the computed orders, for a selection of k of n features.
 
-    A path is an order of selected features. The paths
-    go beyond the k features of the selection.
-    Selections of similar sizes have paths of the same
-    length.
+    A path is an order of selected features. The paths go beyond the k
+    features of the selection. Selections of similar sizes have paths of
+    the same length.
 
     Examples
     --------

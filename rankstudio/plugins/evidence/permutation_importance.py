@@ -55,13 +55,14 @@ class PermutationImportance:
     ----------
     measure : Measure
     groups : tuple of tuple of int
-        0-based columns of each of the G groups; by default one group per
-        feature.
+        0-based columns of each of the G groups; by default one group
+        per feature.
     baseline : ndarray of shape (Q,)
         Measure of the unchanged model; NaN for queries where it is undefined.
     loss : ndarray of shape (G, Q)
         Loss of the measure with a group permuted, averaged over the
-        repetitions. Exactly 0 for features that are constant in the query.
+        repetitions. Exactly 0 for features that are constant in the
+        query.
     level : float
         Confidence level of the intervals.
     """
@@ -145,12 +146,12 @@ def permutation_importance(
     Parameters
     ----------
     model : object with ``predict``, or callable
-        A fitted ranker, a model file or trees; or a function from features (m,
-        n) to scores (m,). The score of a document must depend only on its own
-        features.
+        A fitted ranker, a model file or trees; or a function from
+        features (m, n) to scores (m,). The score of a document must
+        depend only on its own features.
     X : array-like of shape (m, n)
-        Features of documents that the model was not trained on. Arrays mapped
-        from a file are read in parts.
+        Features of documents that the model was not trained on. Arrays
+        mapped from a file are read in parts.
     y : array-like of shape (m,)
         Relevance labels.
     qid : array-like of shape (m,)
@@ -162,8 +163,8 @@ def permutation_importance(
     seed : int, default 0
         Equal seeds give equal permutations.
     groups : sequence of sequence of int, optional
-        0-based columns that are permuted together, such as correlated features;
-        by default each column alone.
+        0-based columns that are permuted together, such as correlated
+        features; by default each column alone.
     convention, document_ids, greatest_grade
         As in :func:`rankstudio.engine.metrics.evaluation.evaluate`.
     level : float, default 0.95
@@ -176,13 +177,13 @@ def permutation_importance(
 
     Notes
     -----
-    Values stay within their query, because only documents of a query are
-    compared; a permutation over all documents would create values that no
-    document of the query could have. The intervals assume independent queries;
-    they hold for this model, not for one trained without the feature.
-    Correlated features can replace each other: permuted one at a time, none may
-    show a loss, so permute them as a group. O(R G) predictions for R
-    repetitions and G groups.
+    Values stay within their query, because only documents of a query
+    are compared; a permutation over all documents would create values
+    that no document of the query could have. The intervals assume
+    independent queries; they hold for this model, not for one trained
+    without the feature. Correlated features can replace each other:
+    permuted one at a time, none may show a loss, so permute them as a
+    group. O(R G) predictions for R repetitions and G groups.
 
     Examples
     --------
@@ -215,8 +216,8 @@ def permutation_importance(
         else check_grade(greatest_grade, labels)
     )
 
-    # The ids order documents with equal scores; they are ranked only if a
-    # convention asks for it.
+    # The ids order documents with equal scores; they are ranked only if
+    # a convention asks for it.
     grading = Grading(grade, partial(ranks_of_ids, names, ptr))
     documents = MeasuredDocuments(features, labels[rows], rows, ptr, grading)
     work = importance_steps(
@@ -235,8 +236,8 @@ def permutation_importance(
 def score_of(model: Any) -> Score:
     """Return a model's method ``predict``, or the model itself if it is a function.
 
-    The score function takes features (m, n) and returns
-    scores (m,). Raise ParameterError for anything else.
+    The score function takes features (m, n) and returns scores (m,).
+    Raise ParameterError for anything else.
     """
     score: Any = getattr(model, "predict", model)
     if not callable(score):
@@ -273,14 +274,14 @@ def importance_steps(
 ) -> Waiting[PermutationImportance]:
     """Measure the loss of a model with each group of columns permuted within the queries.
 
-    ``score`` maps features (m, n) of m documents to m scores. The result has
-    the measure of the model in each query, and its loss for each group in each
-    query.
+    ``score`` maps features (m, n) of m documents to m scores. The
+    result has the measure of the model in each query, and its loss for
+    each group in each query.
 
-    If ``n_repeats`` is None, nothing is permuted: the result is the loss
-    without each group, for which all documents of a query get the query's mean
-    of each column. A weighted sum then ranks as if the weights of these columns
-    were 0.
+    If ``n_repeats`` is None, nothing is permuted: the result is the
+    loss without each group, for which all documents of a query get the
+    query's mean of each column. A weighted sum then ranks as if the
+    weights of these columns were 0.
 
     Yields
     ------
@@ -301,14 +302,14 @@ def importance_steps(
         ptr, "Permutation importance" if repeats else "The loss without a feature"
     )
 
-    # A generator per repetition, so that permutations do not depend on their
-    # number.
+    # A generator per repetition, so that permutations do not depend on
+    # their number.
     draws = [np.random.default_rng([start, number]) for number in range(repeats)]
     baseline = np.empty(ptr.size - 1)
     loss = np.empty((len(column_groups), ptr.size - 1))
 
-    # Parts of whole queries, small enough for a copy of their features per
-    # repetition.
+    # Parts of whole queries, small enough for a copy of their features
+    # per repetition.
     for shard in shards_of(ptr, max(1, _VALUES_PER_BLOCK // (n * max(1, repeats)))):
         first = shard.first_query
         last = shard.end_query
@@ -376,14 +377,15 @@ def _losses_of_queries(
     """Yield the measure of the model in each query, then the loss of each group in each query.
 
     Each yielded array has the shape (Q,), for Q queries that start at
-    ``ptr[:-1]`` in the rows of ``X``, (m, n). ``draws`` has a random generator
-    per repetition.
+    ``ptr[:-1]`` in the rows of ``X``, (m, n). ``draws`` has a random
+    generator per repetition.
 
-    Each repetition draws one random number per document, in the order of the
-    documents, so that the numbers do not depend on the division of the queries
-    into parts. Within each query, the documents sorted by these numbers give
-    their values of a group to the documents in the original order. Without
-    draws, all documents get the mean of their query instead.
+    Each repetition draws one random number per document, in the order
+    of the documents, so that the numbers do not depend on the division
+    of the queries into parts. Within each query, the documents sorted
+    by these numbers give their values of a group to the documents in
+    the original order. Without draws, all documents get the mean of
+    their query instead.
     """
     m, n = X.shape
     repeats = max(1, len(draws))
@@ -391,15 +393,15 @@ def _losses_of_queries(
     (measure,) = evaluator.measures
     query = np.repeat(np.arange(sizes.size), sizes)
 
-    # by query first, then by the random numbers: a permutation within each
-    # query
+    # by query first, then by the random numbers: a permutation within
+    # each query
     orders = [np.lexsort((draw.random(size=(m,)), query)) for draw in draws]
     sign = 1.0 if measure.higher_is_better else -1.0
     baseline = evaluator.per_query(check_scores(score(X), m))[measure.name]
     yield baseline
 
-    # all repetitions below each other, so that the model scores them in one
-    # call
+    # all repetitions below each other, so that the model scores them in
+    # one call
     copies = np.tile(X, (repeats, 1))
 
     for group in groups:
@@ -407,8 +409,8 @@ def _losses_of_queries(
         changed = np.zeros(ptr.size - 1)
         values = X[:, columns]
 
-        # Columns that are constant in a query cannot change its ranking, (Q,
-        # columns).
+        # Columns that are constant in a query cannot change its
+        # ranking, (Q, columns).
         varies = np.maximum.reduceat(values, ptr[:-1]) != np.minimum.reduceat(
             values, ptr[:-1]
         )

@@ -1,13 +1,14 @@
 """Validity and completeness of a set of features: how far it alone explains the rankings of a model.
 
-Both compare the ranking of each query by a model with the ranking by the same
-model when some features have a base value in all documents. They need no
-labels.
+Both compare the ranking of each query by a model with the ranking by
+the same model when some features have a base value in all documents.
+They need no labels.
 
 References
 ----------
-Singh, J., Khosla, M., Wang, Z. and Anand, A. (2021). Extracting per query valid
-explanations for blackbox learning-to-rank models. ICTIR, 203-210.
+Singh, J., Khosla, M., Wang, Z. and Anand, A. (2021). Extracting per
+query valid explanations for blackbox learning-to-rank models. ICTIR,
+203-210.
 """
 
 from __future__ import annotations
@@ -54,8 +55,8 @@ class RankingValidity:
     sets : tuple of tuple of int
         0-based columns of each set.
     validity, completeness : ndarray of shape (S, Q)
-        From -1 to 1, see :func:`ranking_validity`; NaN for queries whose
-        documents the model does not tell apart.
+        From -1 to 1, see :func:`ranking_validity`; NaN for queries
+        whose documents the model does not tell apart.
     """
 
     sets: tuple[tuple[int, ...], ...]
@@ -91,9 +92,9 @@ def ranking_validity(
     Parameters
     ----------
     model : object with ``predict``, or callable
-        A fitted ranker, a model file or trees; or a function from features (m,
-        n) to scores (m,). The score of a document must depend only on its own
-        features.
+        A fitted ranker, a model file or trees; or a function from
+        features (m, n) to scores (m,). The score of a document must
+        depend only on its own features.
     X : array-like of shape (m, n)
         Features of the documents. Arrays mapped from a file are read in parts.
     qid : array-like of shape (m,)
@@ -101,8 +102,8 @@ def ranking_validity(
     feature_sets : sequence of sequence of int
         0-based columns of each set; a set may be empty.
     base : float or array-like of shape (n,), default 0
-        Value of each feature where it is masked, for instance its mean over the
-        training documents.
+        Value of each feature where it is masked, for instance its mean
+        over the training documents.
 
     Returns
     -------
@@ -124,15 +125,17 @@ def ranking_validity(
         \mathrm{validity}_q(S) = \tau(\pi_q, \pi_q(S)), \qquad
         \mathrm{completeness}_q(S) = -\tau(\pi_q, \pi_q(F \setminus S))
 
-    Validity is 1 if the set alone ranks as all features do. Completeness is
-    high if nothing of the ranking is left without the set: 0 if the other
-    features do not order the documents, positive if they reverse the order, and
+    Validity is 1 if the set alone ranks as all features do.
+    Completeness is high if nothing of the ranking is left without the
+    set: 0 if the other features do not order the documents, positive if
+    they reverse the order, and
     -1 if they rank as all features do.
 
     :math:`\tau` is Kendall's :math:`\tau_b` of the scores. If a masked model
-    gives all documents of a query the same score, :math:`\tau` is 0, as no pair
-    is in the right or in the wrong order. If the model itself does so, both are
-    undefined. O(S) predictions of all documents, and O(S m log m) for
+    gives all documents of a query the same score, :math:`\tau` is 0, as
+    no pair is in the right or in the wrong order. If the model itself
+    does so, both are undefined. O(S) predictions of all documents, and
+    O(S m log m) for
     :math:`\tau`.
 
     Examples
@@ -249,10 +252,9 @@ def _checked_sets(
 def _taus(evaluator: Evaluator, scores: Floats, is_ordered: Bools) -> Floats:
     """Return τ_b of each query whose documents the model tells apart, NaN for the others.
 
-    ``scores`` (m,) are those of the model with some
-    features masked. ``is_ordered`` says of each query
-    whether the whole model tells its documents apart.
-    τ_b is 0 where all documents of a query have the
+    ``scores`` (m,) are those of the model with some features masked.
+    ``is_ordered`` says of each query whether the whole model tells its
+    documents apart. τ_b is 0 where all documents of a query have the
     same score.
     """
     taus = evaluator.per_query(scores)[_TAU]

@@ -52,23 +52,23 @@ def stability_by_refitting(
 ) -> StabilitySelection:
     """Select features on complementary halves of the queries or documents.
 
-    The selector is trained on each half, on any executor, and the halves are
-    stored.
+    The selector is trained on each half, on any executor, and the
+    halves are stored.
 
     Parameters
     ----------
     plan : Plan
-        The selector, with one value of each parameter. Its ranker, folds and
-        selection rule are ignored.
+        The selector, with one value of each parameter. Its ranker,
+        folds and selection rule are ignored.
     train : RankingDataset
         A training part, in memory or mapped from a file.
     study : Study, optional
-        Study that receives each finished half. Another call with the same plan
-        and data continues from it; an interruption loses only the halves in
-        progress.
+        Study that receives each finished half. Another call with the
+        same plan and data continues from it; an interruption loses only
+        the halves in progress.
     n_halves : int, default 50
-        Number of divisions of the queries into halves, B; of the documents if
-        these are one ranking.
+        Number of divisions of the queries into halves, B; of the
+        documents if these are one ranking.
     seed : int, default 0
         Equal seeds give equal halves.
     executor : Executor, optional
@@ -81,13 +81,13 @@ def stability_by_refitting(
     StabilitySelection
         Numbers as in
         :func:`rankstudio.plugins.evidence.stability_selection.stability_selection`,
-        independent of the executor; features that are constant in every query
-        of a half count as not selected there.
+        independent of the executor; features that are constant in every
+        query of a half count as not selected there.
 
     Notes
     -----
-    Each half is a unit of a run with 2B folds; no fold copies the data. If the
-    documents are mapped from a file, so is the half in training.
+    Each half is a unit of a run with 2B folds; no fold copies the data.
+    If the documents are mapped from a file, so is the half in training.
     """
     return finish(refitting_steps(plan, train, study, n_halves, seed, executor))
 
@@ -126,14 +126,14 @@ def refitting_seconds(
 def plan_of_halves(plan: Plan) -> Plan:
     """Return a plan's selector alone as a plan, without its ranker and folds.
 
-    The order of the features is then the method's own:
-    no validation measure chooses among its steps.
+    The order of the features is then the method's own: no validation
+    measure chooses among its steps.
 
     Raises
     ------
     ParameterError
-        If the method selects no features, has several parameter combinations,
-        or learns from preferences.
+        If the method selects no features, has several parameter
+        combinations, or learns from preferences.
     """
     entry = plan.entry
     if not entry.selects or entry.learns_nothing:
@@ -190,8 +190,8 @@ def refitting_steps(
     ------
     PartialResult
         :class:`StabilitySelection` of the finished halves, after each half;
-        other progress in between. Workers may finish halves in any order. Close
-        the generator to stop.
+        other progress in between. Workers may finish halves in any
+        order. Close the generator to stop.
     """
     count = 2 * between("n_halves", n_halves, 1, MOST_HALVES)
     start = between("seed", seed, 0, MOST_SEED)
@@ -205,8 +205,8 @@ def refitting_steps(
     activity = halves_text(one_ranking=one_ranking)
     refit = plan_of_halves(plan)
 
-    # A single query is one ranking, however its file was read, and so are its
-    # halves.
+    # A single query is one ranking, however its file was read, and so
+    # are its halves.
     if one_ranking:
         refit = refit.changed(columns={"no_queries": True})
     dataset = halved(train, n_halves, start)

@@ -30,13 +30,12 @@ class RepeatedLeftOut:
     Attributes
     ----------
     usual : ndarray of shape (Q, k)
-        Squared error on each query of the model trained without the query, with
-        the features that are selected on all queries.
+        Squared error on each query of the model trained without the
+        query, with the features that are selected on all queries.
     repeated : ndarray of shape (Q, k)
         The same error with the features that are selected without the query.
     empty : ndarray of shape (Q,)
-        Error of the model without features on each
-        query.
+        Error of the model without features on each query.
     selected : tuple of tuple of int
         0-based columns of the path that is selected without each query.
     """
@@ -62,9 +61,9 @@ class RepeatedLeftOut:
     def optimism(self) -> Floats:
         """Share of the gain over the empty model that is lost with repeated selection, (k,).
 
-        Repeated selection leaves each query out of the
-        selection, too. The share is given for the first
-        1, 2, … k features; NaN where nothing is gained.
+        Repeated selection leaves each query out of the selection, too.
+        The share is given for the first 1, 2, … k features; NaN where
+        nothing is gained.
         """
         loss = self.criterion - self.usual_criterion
         gain = self.empty.sum() - self.usual_criterion
@@ -75,9 +74,8 @@ class RepeatedLeftOut:
     def no_gain(self, k: int) -> str:
         """Return a sentence that the first k features gain nothing.
 
-        The gain is that of the left-out error over a
-        model without features. The result is "" if the
-        features do gain.
+        The gain is that of the left-out error over a model without
+        features. The result is "" if the features do gain.
         """
         if not np.isnan(self.optimism[k - 1]):
             return ""
@@ -109,10 +107,11 @@ def repeated_left_out(
 
     Notes
     -----
-    The usual curve is optimistic, because the features are selected by the
-    errors that it shows; the repeated curve is not. No model is trained: the
-    path without query q follows from T - G_q, where G_q is the Gram matrix of
-    the query and T the sum of the Gram matrices of all queries.
+    The usual curve is optimistic, because the features are selected by
+    the errors that it shows; the repeated curve is not. No model is
+    trained: the path without query q follows from T - G_q, where G_q is
+    the Gram matrix of the query and T the sum of the Gram matrices of
+    all queries.
 
     Examples
     --------
@@ -139,8 +138,8 @@ def left_out_steps(
     data : QueryData or TrainingData
         Documents grouped by query.
     earlier : RepeatedLeftOut, optional
-        Result of an interrupted run with the same arguments; its queries are
-        not repeated.
+        Result of an interrupted run with the same arguments; its
+        queries are not repeated.
 
     Yields
     ------
@@ -161,14 +160,14 @@ def left_out_steps(
         order = paths.path()[-1].selected
 
         # left-out error (Q,) of each query with the first 0, 1, 2, ...
-        # features; `present` is the error with these, before another one is
-        # added
+        # features; `present` is the error with these, before another
+        # one is added
         errors = [paths.errors(order[:size]).present for size in range(len(order) + 1)]
 
     empty = errors[0]
 
-    # Usual errors are those with the selection on all queries, (Q, steps). A
-    # path without features has the empty model's errors.
+    # Usual errors are those with the selection on all queries, (Q,
+    # steps). A path without features has the empty model's errors.
     usual = np.column_stack(errors[1:] or errors)
     repeated = np.empty_like(usual)
     selected: list[tuple[int, ...]] = (
@@ -208,11 +207,9 @@ def _path_without_query(
 ) -> tuple[list[Floats], tuple[int, ...]]:
     """Return the path of selected features that is learned without a query.
 
-    ``query`` is the position of the query, and
-    ``paths`` has the sums of all queries. The path
-    consists of the weights (n,) after each of
-    ``n_steps`` steps, and of the features of the last
-    step.
+    ``query`` is the position of the query, and ``paths`` has the sums
+    of all queries. The path consists of the weights (n,) after each of
+    ``n_steps`` steps, and of the features of the last step.
     """
     steps = paths.path_without(np.array([query]))[:n_steps]
     coefs = [step.coef for step in steps]

@@ -44,8 +44,8 @@ _MAX_FEATURES = 30  # rows of a model's table, with the greatest losses
 def evidence_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield tables, sentences and figures of the evidence stored with runs: on selections, then on models.
 
-    Only the first few selections and models have
-    figures; more of them would fill the report.
+    Only the first few selections and models have figures; more of them
+    would fill the report.
     """
     selections = _stored_evidence(source, unpack_evidence)
     importances = _stored_evidence(source, unpack_importance)
@@ -67,8 +67,8 @@ def _stored_evidence(
 ) -> list[tuple[ReportedRun, int, Kind]]:
     """Return the stored evidence of one kind as triples of run, fold number and evidence.
 
-    ``unpack`` reads the kind from bytes and the number of features. Entries
-    that are of another kind or damaged are left out.
+    ``unpack`` reads the kind from bytes and the number of features.
+    Entries that are of another kind or damaged are left out.
     """
     unpacked = []
     for run in source.runs:

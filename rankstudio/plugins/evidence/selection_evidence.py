@@ -82,8 +82,8 @@ PARTS = (
 
 _PURPOSE = "The evidence for a selection"
 _MOST_JUDGED = 50  # features of a set: leaving out more features one by one takes long
-# most likely substitutes that are tried in place of each feature, besides the
-# most similar one
+# most likely substitutes that are tried in place of each feature,
+# besides the most similar one
 _RIVALS = 8
 
 
@@ -94,21 +94,21 @@ class EvidenceOptions:
     Attributes
     ----------
     n_features : int or None
-        Size of the set, k; by default the number of features the estimator
-        selects.
+        Size of the set, k; by default the number of features the
+        estimator selects.
     selected : tuple of int or None
-        0-based columns of the set in the order of
-        selection; by default the first k features of
-        the estimator.
+        0-based columns of the set in the order of selection; by default
+        the first k features of the estimator.
     n_steps : int or None
-        Length of the paths for probabilities, p values and left-out curves; by
-        default 12, or more for large sets, see
+        Length of the paths for probabilities, p values and left-out
+        curves; by default 12, or more for large sets, see
         :func:`rankstudio.plugins.evidence.path_length.path_length`.
     judge : LinearRanker or None
-        Estimator with exact left-out errors, such as RankRLS; by default the
-        estimator itself if it selects by these errors, as greedy RankRLS does.
-        Without a judge there are no losses, changes or shares, and alternatives
-        are not compared by their errors.
+        Estimator with exact left-out errors, such as RankRLS; by
+        default the estimator itself if it selects by these errors, as
+        greedy RankRLS does. Without a judge there are no losses,
+        changes or shares, and alternatives are not compared by their
+        errors.
     measure : str
         Measure of the losses; "" for the squared error.
     convention : str
@@ -120,15 +120,15 @@ class EvidenceOptions:
         As in
         :func:`rankstudio.plugins.evidence.step_significance.step_significance`.
     max_seconds : float
-        Time limit of the search for the best sets in seconds; sets not proved
-        by then have a gap.
+        Time limit of the search for the best sets in seconds; sets not
+        proved by then have a gap.
     most_sets : int
-        Maximum number of sets of a size that are enumerated for near-best sets
-        or searched again without a feature.
+        Maximum number of sets of a size that are enumerated for
+        near-best sets or searched again without a feature.
     n_refits : int
-        Maximum number of times that a method is trained again for deciding
-        queries, if there is no faster way. By default such methods have no
-        deciding queries.
+        Maximum number of times that a method is trained again for
+        deciding queries, if there is no faster way. By default such
+        methods have no deciding queries.
     parts : tuple of str
         Some of :data:`PARTS`.
     rules : VerdictRules
@@ -169,8 +169,8 @@ def selection_evidence(
     Parameters
     ----------
     estimator : Selector
-        The estimator is not fitted here. Greedy RankRLS supports all evidence;
-        other selectors support part of it.
+        The estimator is not fitted here. Greedy RankRLS supports all
+        evidence; other selectors support part of it.
     X : array-like of shape (m, n)
         Features; a row is a document.
     y : array-like of shape (m,)
@@ -187,10 +187,10 @@ def selection_evidence(
 
     Notes
     -----
-    Sets are compared by the exact left-out squared error of RankRLS. A set is
-    near-best if a paired test over queries at 5 % finds no significant
-    difference from the best set of k features, or from the selection if the
-    best set is not proved.
+    Sets are compared by the exact left-out squared error of RankRLS. A
+    set is near-best if a paired test over queries at 5 % finds no
+    significant difference from the best set of k features, or from the
+    selection if the best set is not proved.
 
     Examples
     --------
@@ -229,12 +229,12 @@ def evidence_steps(
     options : EvidenceOptions, optional
         Parts to compute, and their accuracy.
     earlier : SelectionEvidence, optional
-        Result of an interrupted run with the same arguments; finished parts,
-        halves, permutations and queries are not repeated.
+        Result of an interrupted run with the same arguments; finished
+        parts, halves, permutations and queries are not repeated.
     refit : callable, optional
-        Trains methods that must be trained again on each half, for example on
-        other processors or storing each half. By default such methods are
-        trained here, one half after the other.
+        Trains methods that must be trained again on each half, for
+        example on other processors or storing each half. By default
+        such methods are trained here, one half after the other.
 
     Yields
     ------
@@ -267,9 +267,8 @@ def evidence_steps(
 class _Evidence:
     """Gathers the evidence for a selection part by part; ``found`` is the evidence so far.
 
-    Each part has a method of this class, which computes
-    the part and stores it in ``found``, also while the
-    part is incomplete.
+    Each part has a method of this class, which computes the part and
+    stores it in ``found``, also while the part is incomplete.
     """
 
     def __init__(
@@ -282,8 +281,9 @@ class _Evidence:
     ) -> None:
         """Check the arguments, and find the parts of the evidence that apply and are not done.
 
-        ``earlier`` is evidence to continue, and ``refit`` trains the method on
-        halves if its paths do not follow from sums; both may be None.
+        ``earlier`` is evidence to continue, and ``refit`` trains the
+        method on halves if its paths do not follow from sums; both may
+        be None.
         """
         if not isinstance(estimator, Selector):
             raise ParameterError(
@@ -329,9 +329,9 @@ class _Evidence:
             estimator, min(n_selectable, max(n_steps, earlier.size, 1))
         )
 
-        # λ and loss of the method's exact left-out error, or None. The method
-        # is its own judge, which compares sets of features, only if it selects
-        # by this error.
+        # λ and loss of the method's exact left-out error, or None. The
+        # method is its own judge, which compares sets of features, only
+        # if it selects by this error.
         self._exchange = exchange = estimator.exact_exchange()
         criterion_exchange = (
             exchange if exchange is not None and exchange.is_criterion else None
@@ -370,9 +370,8 @@ class _Evidence:
     def _selected(self) -> tuple[int, ...]:
         """Return the columns of the judged set: the set of the options, or what the estimator selects.
 
-        The columns are 0-based, in the order of
-        selection. If a method has no such order,
-        columns with large weights come first.
+        The columns are 0-based, in the order of selection. If a method
+        has no such order, columns with large weights come first.
         """
         n = self._data.X.shape[1]
         options = self._options
@@ -413,8 +412,8 @@ class _Evidence:
         if self._data.one_ranking:
             return False  # the other parts compare queries
 
-        # Shares need the errors of all subsets of the selection, so that it has
-        # to be smaller.
+        # Shares need the errors of all subsets of the selection, so
+        # that it has to be smaller.
         if part in ("losses", "changes", "shares"):
             is_judged = self._is_judged(
                 MOST_FEATURES if part == "shares" else _MOST_JUDGED
@@ -427,8 +426,8 @@ class _Evidence:
     def _method_supports(self, part: str) -> bool:
         """Return whether the method supports a part about its best sets or the steps of its path.
 
-        Best sets need a method that selects by exact left-out errors; the other
-        parts need certain fast ways to learn its paths again.
+        Best sets need a method that selects by exact left-out errors;
+        the other parts need certain fast ways to learn its paths again.
         """
         k = self.found.k
         path_estimator = self._path_estimator
@@ -439,8 +438,8 @@ class _Evidence:
             )
             return selects_by_exact_errors and k > 0 and self._sums_fit
         if part == "significance":
-            # The test permutes residuals, which supports losses that count ties
-            # only.
+            # The test permutes residuals, which supports losses that
+            # count ties only.
             counts_ties = self._exchange is None or self._exchange.cost.ties
             return counts_ties and path_estimator.step_test(data) is not None
         has_sums = path_estimator.paths_from_sums(data) is not None
@@ -457,9 +456,9 @@ class _Evidence:
     def _is_judged(self, max_features: int) -> bool:
         """Return whether there is a judge for the set, and the set has at most this many features.
 
-        The judge is a RankRLS whose exact left-out error compares sets; it
-        needs several queries with labels. Data with preferences between
-        documents (`preferring`) have no labels.
+        The judge is a RankRLS whose exact left-out error compares sets;
+        it needs several queries with labels. Data with preferences
+        between documents (`preferring`) have no labels.
         """
         return (
             self._judge is not None
@@ -507,9 +506,9 @@ class _Evidence:
     def _changes(self) -> Work:
         """Compute the left-out error of the set after each change by one feature.
 
-        The work yields progress and stores the errors
-        in ``found``. Nothing is computed if that would
-        take longer than the time limit.
+        The work yields progress and stores the errors in ``found``.
+        Nothing is computed if that would take longer than the time
+        limit.
         """
         yield WorkProgress("changing the set", 0.0)
         selected = self.found.selected
@@ -531,8 +530,9 @@ class _Evidence:
     def _stability(self) -> Work:
         """Select features on halves of the queries or documents; keep the finished halves.
 
-        Methods whose paths do not follow from sums over queries are trained by
-        ``refit`` if there is one, for instance on other processors.
+        Methods whose paths do not follow from sums over queries are
+        trained by ``refit`` if there is one, for instance on other
+        processors.
         """
         if (
             self._refit is None
@@ -574,8 +574,8 @@ class _Evidence:
         began = inf  # the time has not started
         share = 0.0
 
-        # Names of the functions that were compiled since the last progress;
-        # `announced` passes them on.
+        # Names of the functions that were compiled since the last
+        # progress; `announced` passes them on.
         compiled = list[str]()
 
         with (
@@ -598,12 +598,10 @@ class _Evidence:
     def _alternatives(self) -> Work:
         """Compare changes of the selection with the best set of its size.
 
-        A change exchanges one feature of the selection,
-        or leaves it out. Exchanges are also compared
-        with the selection itself. Without a judge,
-        which compares sets by their errors, exchanges
-        have only correlations. The results are stored
-        in ``found``.
+        A change exchanges one feature of the selection, or leaves it
+        out. Exchanges are also compared with the selection itself.
+        Without a judge, which compares sets by their errors, exchanges
+        have only correlations. The results are stored in ``found``.
         """
         selected = self.found.selected
         reference = self._best_of(self.found.size) or selected
@@ -616,8 +614,8 @@ class _Evidence:
             yield WorkProgress("comparing alternatives", position / len(selected))
             rest = selected[:position] + selected[position + 1 :]
 
-            # Features that may be as good as this one. Without a judge, each
-            # has None instead of its comparisons.
+            # Features that may be as good as this one. Without a judge,
+            # each has None instead of its comparisons.
             rivals, correlations = yield from self._rivals(column)
             results: list[tuple[SetDifference | None, ...]] = [(None,)] * rivals.size
             if self._is_judged(_MOST_JUDGED):
@@ -653,13 +651,11 @@ class _Evidence:
     def _ties(self) -> Waiting[dict[int, int]]:
         """Return the column outside the set that has the same score as a selected column at its step.
 
-        The result of the generator is a dict from the
-        selected column to the other column, without
-        selected columns that have no such tie. The dict
-        is empty for scores per cost, for random
-        candidates, for sets that are not nested, and
-        for a selection that differs from the method's
-        path.
+        The result of the generator is a dict from the selected column
+        to the other column, without selected columns that have no such
+        tie. The dict is empty for scores per cost, for random
+        candidates, for sets that are not nested, and for a selection
+        that differs from the method's path.
         """
         method = self._estimator
         evidence = self.found
@@ -673,8 +669,9 @@ class _Evidence:
         n_before = 0  # features selected by the earlier steps
         sized_estimator = _sized(self._path_estimator, evidence.size)
 
-        # The method is trained again, for the scores of all candidates at each
-        # step. Its progress is passed on, and its notes are not.
+        # The method is trained again, for the scores of all candidates
+        # at each step. Its progress is passed on, and its notes are
+        # not.
         for step in (
             yield from without_notes(steps_of(sized_estimator.work(self._data)))
         ):
@@ -697,17 +694,17 @@ class _Evidence:
     def _rivals(self, column: int) -> Waiting[tuple[Ints, Floats]]:
         """Return columns that may be interchangeable with a selected one.
 
-        The rivals are the most similar candidate, and
-        the candidates that are mostly selected on the
-        halves of the queries that do not select
-        ``column``, and not on the other halves. The
-        result of the generator is the columns of the
-        rivals, and their correlations with ``column``.
+        The rivals are the most similar candidate, and the candidates
+        that are mostly selected on the halves of the queries that do
+        not select ``column``, and not on the other halves. The result
+        of the generator is the columns of the rivals, and their
+        correlations with ``column``.
         """
         candidates = yield from self._candidate_columns()
 
-        # Features are centred within each query, so that these (n, n) sums of
-        # products give correlations; a constant feature has none (NaN).
+        # Features are centred within each query, so that these (n, n)
+        # sums of products give correlations; a constant feature has
+        # none (NaN).
         products, _ = yield from sums_of_products(self._data)
         squares = products[candidates, candidates] * products[column, column]
 
@@ -752,9 +749,9 @@ class _Evidence:
     ) -> Waiting[tuple[int, ...]]:
         """Return the columns of the best set of k - 1 features without a column, or ``rest``.
 
-        ``rest``, the selection without the column, is returned if the best set
-        is unknown or would take long to find, and with groups, where no set
-        lacks a single feature.
+        ``rest``, the selection without the column, is returned if the
+        best set is unknown or would take long to find, and with groups,
+        where no set lacks a single feature.
         """
         if self.found.groups:
             return rest
@@ -847,9 +844,9 @@ def _difference(
     """Return the excess error of a set over another set, with its standard error.
 
     ``errors`` and ``other_errors``, shape (Q,), are those of the set of
-    ``features`` and of the other set in each query. A total within rounding is
-    set to 0: a test could find the difference between a set and its copy
-    significant.
+    ``features`` and of the other set in each query. A total within
+    rounding is set to 0: a test could find the difference between a set
+    and its copy significant.
     """
     by_query = errors - other_errors
     total = float(errors.sum() - other_errors.sum())
@@ -863,8 +860,8 @@ def _difference(
 def _sized(estimator: Selector, n_features: int) -> Any:
     """Return a copy of the method that selects ``n_features`` features.
 
-    A method that does not select step by step is copied
-    with its own number of features.
+    A method that does not select step by step is copied with its own
+    number of features.
     """
     parameters = estimator.get_params(deep=False)
     if isinstance(estimator, GrowingSelector):

@@ -37,8 +37,8 @@ class SetChanges:
     without : ndarray of shape (k,)
         Error without each feature of the set.
     swapped : ndarray of shape (k, n)
-        Row a has the error with each other feature in place of the a-th; NaN
-        for features of the set.
+        Row a has the error with each other feature in place of the
+        a-th; NaN for features of the set.
     """
 
     features: tuple[int, ...]
@@ -87,8 +87,9 @@ def set_changes(
 
     Notes
     -----
-    The leave-query-out errors are exact (Pahikkala et al. 2010, eq. (7)), and
-    no model is trained: O(Q n k⁴) from the Gram matrices of Q queries.
+    The leave-query-out errors are exact (Pahikkala et al. 2010, eq.
+    (7)), and no model is trained: O(Q n k⁴) from the Gram matrices of Q
+    queries.
 
     Examples
     --------
@@ -107,9 +108,9 @@ def changes_of(
 ) -> SetChanges:
     """Compute the left-out error of a set after each change by one feature.
 
-    ``data`` are grouped by query, ``features`` are the
-    0-based columns of the set, and ``estimator`` has λ
-    and the loss of the left-out error.
+    ``data`` are grouped by query, ``features`` are the 0-based columns
+    of the set, and ``estimator`` has λ and the loss of the left-out
+    error.
     """
     rows = training_data(data)
     return exchanged_changes(exact_exchange(estimator, rows, _PURPOSE), rows, features)

@@ -42,14 +42,13 @@ class ShapleyShares:
     features : tuple of int
         0-based columns of the model, k of them.
     values : ndarray of shape (k,)
-        Shapley value of each feature: its mean gain over all orders of the
-        features.
+        Shapley value of each feature: its mean gain over all orders of
+        the features.
     in_order : ndarray of shape (k,)
         Gain of each feature in the given order.
     gain : float
-        Left-out gain of the model over a model without
-        features: the sum of ``values``, and of
-        ``in_order``.
+        Left-out gain of the model over a model without features: the
+        sum of ``values``, and of ``in_order``.
     """
 
     features: tuple[int, ...]
@@ -88,8 +87,8 @@ def shapley_shares(
     qid : array-like of shape (m,)
         Query of each document.
     features : sequence of int, optional
-        0-based columns of the model, at most 15; by default those that greedy
-        RankRLS selects.
+        0-based columns of the model, at most 15; by default those that
+        greedy RankRLS selects.
 
     Returns
     -------
@@ -98,8 +97,8 @@ def shapley_shares(
 
     Notes
     -----
-    The leave-query-out errors of all 2^k subsets are exact, and no model is
-    trained: O(2^k k² Q) from the Gram matrices of Q queries.
+    The leave-query-out errors of all 2^k subsets are exact, and no
+    model is trained: O(2^k k² Q) from the Gram matrices of Q queries.
 
     Examples
     --------
@@ -119,13 +118,15 @@ def shapley_steps(
 ) -> Waiting[ShapleyShares]:
     """Divide the left-out gain of a set fairly among its features; yield progress.
 
-    ``features`` are the 0-based columns of the set, by default those that the
-    estimator selects. The gain is that over a model without features.
+    ``features`` are the 0-based columns of the set, by default those
+    that the estimator selects. The gain is that over a model without
+    features.
     """
     rows = training_data(data)
 
-    # The judge has λ and loss of RankRLS, whose left-out error is exact for any
-    # set of features. An error is raised if the estimator has no such errors.
+    # The judge has λ and loss of RankRLS, whose left-out error is exact
+    # for any set of features. An error is raised if the estimator has
+    # no such errors.
     judge = exact_exchange(estimator, rows, "Shapley shares")
     return (
         yield from exchanged_shares(
@@ -139,8 +140,8 @@ def exchanged_shares(
 ) -> Waiting[ShapleyShares]:
     """Divide the left-out gain of a set of columns fairly among them; yield progress.
 
-    The gain is the decrease of RankRLS's left-out error, with the λ and loss of
-    ``judge``, from that of a model without features.
+    The gain is the decrease of RankRLS's left-out error, with the λ and
+    loss of ``judge``, from that of a model without features.
     """
     with STEADY:
         narrow = summed_rows(data, judge.cost, columns)
@@ -165,8 +166,8 @@ def _columns_of_subset(
 ) -> tuple[int, ...]:
     """Return the columns of a set as a tuple; raise ParameterError unless the columns are valid.
 
-    ``features`` are the columns. If ``features`` is
-    None, the estimator selects the columns.
+    ``features`` are the columns. If ``features`` is None, the estimator
+    selects the columns.
     """
     n = data.X.shape[1]
     if features is None and not estimator.entry.selects:
@@ -180,17 +181,17 @@ def _columns_of_subset(
 def _errors_of_subsets(search: FloatingSearch, k: int) -> Waiting[Floats]:
     """Return the leave-query-out error of each subset of k columns, shape (2^k,).
 
-    The bits of a subset's index are its columns.
-    ``search`` can move to a subset, and then gives the
-    error of the subset, and the error with each further
-    column.
+    The bits of a subset's index are its columns. ``search`` can move to
+    a subset, and then gives the error of the subset, and the error with
+    each further column.
     """
     errors = np.empty(1 << k)
     errors[0] = search.criterion()
 
-    # The subsets are visited depth first, so that successive subsets have the
-    # most features in common. Each visit computes the errors with one later
-    # column added, so subsets with the last column need no visit.
+    # The subsets are visited depth first, so that successive subsets
+    # have the most features in common. Each visit computes the errors
+    # with one later column added, so subsets with the last column need
+    # no visit.
     waiting: list[tuple[int, ...]] = [()]
 
     while waiting:
@@ -226,10 +227,10 @@ def shapley_values(gains: Floats) -> Floats:
     k = int(gains.size).bit_length() - 1
     sizes = np.array([int(coalition).bit_count() for coalition in coalitions])
 
-    # The weight of a size is the share of all orders of the players in which
-    # exactly one given coalition of that size comes before one given player. No
-    # player can join the coalition of all k players: the weight of size k is
-    # not used.
+    # The weight of a size is the share of all orders of the players in
+    # which exactly one given coalition of that size comes before one
+    # given player. No player can join the coalition of all k players:
+    # the weight of size k is not used.
     weights = np.array(
         [1.0 / (k * comb(k - 1, size)) if size < k else 0.0 for size in range(k + 1)]
     )

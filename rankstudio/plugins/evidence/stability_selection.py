@@ -1,8 +1,8 @@
 """Stability selection: how often each feature is selected on halves of the queries.
 
-Documents without queries are one ranking, of which halves of the documents are
-taken. The bounds hold for both: they need independent queries, or independent
-documents.
+Documents without queries are one ranking, of which halves of the
+documents are taken. The bounds hold for both: they need independent
+queries, or independent documents.
 """
 
 from __future__ import annotations
@@ -56,20 +56,19 @@ class StabilitySelection:
     counts : ndarray of shape (k, n)
         Number of halves that select each feature within 1, 2, … k steps.
     places : ndarray of shape (N, n)
-        Step at which each of the N halves selects each
-        feature, from 1; 0 if the feature is not
-        selected.
+        Step at which each of the N halves selects each feature, from 1;
+        0 if the feature is not selected.
     n_candidates : int
-        Number of features that vary within some query, p; other features cannot
-        change a ranking.
+        Number of features that vary within some query, p; other
+        features cannot change a ranking.
     seed : int
         Seed of the halves.
 
     Notes
     -----
-    All parameters, including λ, are those of the estimator on every half,
-    although a half has only about half of the squared errors. Pinned features
-    count as selected.
+    All parameters, including λ, are those of the estimator on every
+    half, although a half has only about half of the squared errors.
+    Pinned features count as selected.
     """
 
     counts: Ints
@@ -91,8 +90,9 @@ class StabilitySelection:
     @property
     def positions(self) -> Floats:
         """5, 50 and 95 % quantiles of each feature's position, shape (3, n); inf for not selected."""
-        # A quantile q is the ceil(q N)-th smallest position of the N halves. A
-        # product q N that is whole may be slightly greater by rounding.
+        # A quantile q is the ceil(q N)-th smallest position of the N
+        # halves. A product q N that is whole may be slightly greater by
+        # rounding.
         places = np.sort(np.where(self.places == 0, np.inf, self.places), axis=0)
         indices = (
             np.ceil(np.array([0.05, 0.5, 0.95]) * self.n_paths - _ROUNDING).astype(
@@ -111,11 +111,9 @@ class StabilitySelection:
         Parameters
         ----------
         threshold : float, default 0.75
-            τ, the least share of the halves; greater
-            than 0.5, at most 1.
+            τ, the least share of the halves; greater than 0.5, at most 1.
         n_features : int, optional
-            Number of steps within which a half selects
-            a feature; k by default.
+            Number of steps within which a half selects a feature; k by default.
         """
         counts = self.counts[self._row_index(n_features)]
         order = np.argsort(-counts, kind="stable")
@@ -135,18 +133,19 @@ class StabilitySelection:
         threshold, n_features
             As in :meth:`stable`; the bound holds for values chosen beforehand.
         unimodal : bool, default False
-            Whether to assume that the share of pairs of halves that both select
-            a feature is unimodal. If the theorem does not hold for the
-            threshold or number of features, the bound without the assumption is
-            used.
+            Whether to assume that the share of pairs of halves that
+            both select a feature is unimodal. If the theorem does not
+            hold for the threshold or number of features, the bound
+            without the assumption is used.
 
         Notes
         -----
-        With q of p features selected on a half, these are the stable features
-        that a half selects with a probability of at most q / p. Their expected
-        number is at most q² / ((2τ - 1) p), and C(τ, B) q² / p for B unimodal
-        pairs of halves (Shah and Samworth 2013, theorems 1 and 2, eq. (8)).
-        Queries must be independent, and for one ranking its documents.
+        With q of p features selected on a half, these are the stable
+        features that a half selects with a probability of at most q /
+        p. Their expected number is at most q² / ((2τ - 1) p), and C(τ,
+        B) q² / p for B unimodal pairs of halves (Shah and Samworth
+        2013, theorems 1 and 2, eq. (8)). Queries must be independent,
+        and for one ranking its documents.
         """
         tau = self._min_halves(threshold) / self.n_paths
         selected = float(self.probability[self._row_index(n_features)].sum())
@@ -157,9 +156,8 @@ class StabilitySelection:
     def _row_index(self, n_features: int | None) -> int:
         """Return the row of ``counts`` for a number of steps.
 
-        ``n_features`` is the number of steps; None for
-        all steps. Raise ParameterError for a number
-        that the paths do not have.
+        ``n_features`` is the number of steps; None for all steps. Raise
+        ParameterError for a number that the paths do not have.
         """
         k = self.counts.shape[0]
         return (
@@ -180,8 +178,8 @@ def selection_bound(
 ) -> float:
     """Return a bound on the expected number of wrong features among the stable features.
 
-    A feature is wrong if its selection probability is at most q / p, that of a
-    feature chosen at random (Shah and Samworth 2013).
+    A feature is wrong if its selection probability is at most q / p,
+    that of a feature chosen at random (Shah and Samworth 2013).
 
     Parameters
     ----------
@@ -192,9 +190,9 @@ def selection_bound(
     n_candidates : int
         Number of candidates, p.
     n_pairs : int, optional
-        Number of pairs of halves, B, to assume that the number of pairs that
-        select a feature has a unimodal distribution; by default nothing is
-        assumed.
+        Number of pairs of halves, B, to assume that the number of pairs
+        that select a feature has a unimodal distribution; by default
+        nothing is assumed.
 
     Examples
     --------
@@ -232,8 +230,8 @@ def stability_selection(
 ) -> StabilitySelection:
     """Select features on complementary halves of the queries, and count how often each is selected.
 
-    Documents of a single query are one ranking: then halves of the documents
-    are taken.
+    Documents of a single query are one ranking: then halves of the
+    documents are taken.
 
     Parameters
     ----------
@@ -244,8 +242,8 @@ def stability_selection(
     y : array-like of shape (m,)
         Labels of the documents.
     qid : array-like of shape (m,)
-        Query of each document; at least four queries, or one with at least
-        eight documents. None if all documents are one ranking.
+        Query of each document; at least four queries, or one with at
+        least eight documents. None if all documents are one ranking.
     n_halves : int, default 50
         Number of divisions into halves, B. If the number of queries or
         documents is odd, each division leaves one out.
@@ -259,8 +257,9 @@ def stability_selection(
 
     Notes
     -----
-    Greedy RankRLS uses sums of per-query statistics, computed once; other
-    methods are trained on each of the 2B halves. Both select the same features.
+    Greedy RankRLS uses sums of per-query statistics, computed once;
+    other methods are trained on each of the 2B halves. Both select the
+    same features.
 
     Examples
     --------
@@ -291,15 +290,15 @@ def stability_steps(
     estimator : LinearRanker
         Any selector; it is not fitted here.
     data : QueryData or TrainingData
-        Documents grouped by query, or one ranking, of which halves of the
-        documents are taken.
+        Documents grouped by query, or one ranking, of which halves of
+        the documents are taken.
     n_halves : int, default 50
         Number of random divisions into two halves.
     seed : int, default 0
         Equal seeds give equal halves.
     known : StabilitySelection, optional
-        Result of an interrupted run with the same arguments; its halves are not
-        repeated.
+        Result of an interrupted run with the same arguments; its halves
+        are not repeated.
 
     Yields
     ------
@@ -332,15 +331,15 @@ def stability_steps(
         known = without_paths(estimator, (yield from informative_columns(rows)), start)
     stability = known
 
-    # `places` (N, n) has the position at which each of N halves selects each
-    # feature.
+    # `places` (N, n) has the position at which each of N halves selects
+    # each feature.
     if stability.seed != start or stability.places.shape[1] != rows.X.shape[1]:
         raise ParameterError(
             "known", stability.seed, f"a result for the same data with the seed {start}"
         )
 
-    # A path is the sets of features that a half selects, one per step. The
-    # result may have the paths of some halves already.
+    # A path is the sets of features that a half selects, one per step.
+    # The result may have the paths of some halves already.
     halves = _Halves(n_units, start, range(stability.n_paths, count))
     activity = halves_text(one_ranking=rows.one_ranking)
 
@@ -370,9 +369,8 @@ Path = Sequence[tuple[int, ...]]
 class _Halves:
     """The halves of the queries from which paths of features are still to be learned.
 
-    Halves are given by their numbers. They consist of
-    queries, or of documents if the documents are one
-    ranking.
+    Halves are given by their numbers. They consist of queries, or of
+    documents if the documents are one ranking.
     """
 
     n_units: int
@@ -414,9 +412,9 @@ def with_paths(
 ) -> StabilitySelection:
     """Return a stability selection extended by the paths of further halves.
 
-    A path has the selected features after 1, 2, ...
-    steps. After the end of a path that ended early, its
-    last features count for the remaining steps.
+    A path has the selected features after 1, 2, ... steps. After the
+    end of a path that ended early, its last features count for the
+    remaining steps.
     """
     counts = stability.counts.copy()  # (steps, n)
 
@@ -448,8 +446,8 @@ def _summed_paths(
 ) -> Iterator[list[Path]]:
     """Yield the paths on some halves, a few at a time, computed from sums over queries.
 
-    ``prepare_paths`` adds up the sums of all queries. A path has the features
-    after 1, 2, ... steps.
+    ``prepare_paths`` adds up the sums of all queries. A path has the
+    features after 1, 2, ... steps.
     """
     with STEADY:
         paths = prepare_paths()
@@ -477,9 +475,8 @@ def _learned_paths(
 ) -> Iterator[list[Path] | WorkProgress]:
     """Yield the paths of selected features of any method on some halves, one at a time.
 
-    A path has the selected features after 1, 2, ...
-    steps. The method is trained on each half, and its
-    progress is yielded in between.
+    A path has the selected features after 1, 2, ... steps. The method
+    is trained on each half, and its progress is yielded in between.
     """
     for number in halves.numbers:
         half = halves.taken(data, number)
@@ -491,9 +488,9 @@ def _learned_paths(
 def path_of_steps(estimator: Selector, steps: list[Step]) -> Path:
     """Return the path of a fitted method: the selected features after each step.
 
-    A method that does not add features step by step has one model: its features
-    are ordered by absolute weight, and the first 1, 2, … of them stand for the
-    steps.
+    A method that does not add features step by step has one model: its
+    features are ordered by absolute weight, and the first 1, 2, … of
+    them stand for the steps.
     """
     if isinstance(estimator, GrowingSelector):
         return [step.selected for step in steps]

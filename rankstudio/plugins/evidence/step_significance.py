@@ -22,8 +22,8 @@ from rankstudio.plugins.evidence.partial_result import PartialResult
 _PROGRESS_TEXT = "permuting residuals"
 # the smallest p is 1 / (1 + permutations); below 1e-7 it is of no use
 _MAX_PERMUTATIONS = 10_000_000
-# tolerance as a share of the empty model's error, as in the test of a whole
-# path
+# tolerance as a share of the empty model's error, as in the test of a
+# whole path
 _ROUNDING = 1e-12
 
 
@@ -38,8 +38,8 @@ class StepSignificance:
     drops : ndarray of shape (k,)
         Reduction of the leave-query-out error by each step.
     permuted : ndarray of shape (N, k)
-        Reduction by the best feature at each step, with each of N permutations
-        of the residuals.
+        Reduction by the best feature at each step, with each of N
+        permutations of the residuals.
     empty : float
         Leave-query-out error of the model without features.
     """
@@ -59,11 +59,10 @@ class StepSignificance:
     def n_steps(self, level: float = 0.1) -> int:
         """Return the number of steps before the stop, by ForwardStop (G'Sell et al. 2016).
 
-        The number is the largest number of first steps
-        for which the mean of -log(1 - p) is at most the
-        level, for their p values p. If the p values are
-        independent, the expected share of useless steps
-        among these steps is at most the level.
+        The number is the largest number of first steps for which the mean of
+        -log(1 - p) is at most the level, for their p values p. If the p values
+        are independent, the expected share of useless steps among these
+        steps is at most the level.
 
         Parameters
         ----------
@@ -76,8 +75,8 @@ class StepSignificance:
 def forward_stop(p_values: ArrayLike, level: float) -> int:
     """Return the number of first hypotheses that ForwardStop rejects (G'Sell et al. 2016).
 
-    ``p_values`` are those of the hypotheses, in order.
-    The number is the largest k for which the mean of
+    ``p_values`` are those of the hypotheses, in order. The number is
+    the largest k for which the mean of
     -log(1 - p_i) over i <= k is at most the level, or
     0.
 
@@ -131,8 +130,9 @@ def step_significance(
     -----
     The residuals of the model with the features so far are permuted within their queries (Freedman and Lane
     1983) and added to its predictions, and all remaining features are compared again. Residuals of a query
-    are only approximately exchangeable, so p is approximate from step 2 on. At
-    step 1 it equals that of a permutation test of the whole path.
+    are only approximately exchangeable, so p is approximate from step 2
+    on. At step 1 it equals that of a permutation test of the whole
+    path.
 
     Examples
     --------
@@ -156,8 +156,8 @@ def significance_steps(
 ) -> Waiting[StepSignificance]:
     """Compare the reduction of the left-out error by each step with that by chance.
 
-    Chance is the reduction by the best feature if the residuals of the step are
-    permuted within each query.
+    Chance is the reduction by the best feature if the residuals of the
+    step are permuted within each query.
 
     Parameters
     ----------
@@ -170,8 +170,8 @@ def significance_steps(
     seed : int, default 0
         Equal seeds give equal permutations.
     earlier : StepSignificance, optional
-        Result of an interrupted run with the same arguments; its permutations
-        are not repeated.
+        Result of an interrupted run with the same arguments; its
+        permutations are not repeated.
 
     Yields
     ------
@@ -192,8 +192,9 @@ def significance_steps(
         expected = "GreedyRankRLS with search forward, fitting pre, and without groups"
         raise ParameterError("estimator", type(estimator).__name__, expected)
 
-    # The test has the error of the empty model, and for each step of the path
-    # the drop: by how much the step reduces the left-out error.
+    # The test has the error of the empty model, and for each step of
+    # the path the drop: by how much the step reduces the left-out
+    # error.
     with STEADY:
         test = prepare()
     no_drops = np.empty((0, test.drops.size))  # a row per permutation

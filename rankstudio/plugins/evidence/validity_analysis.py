@@ -60,11 +60,11 @@ def validity_result(
     ----------
     run : RunResult
     data : FoldedDataset
-        Without a test part, the validation part has the documents, and without
-        that the training part.
+        Without a test part, the validation part has the documents, and
+        without that the training part.
     features : tuple of int
-        1-based ids of the features to keep; empty for the first features of
-        each model.
+        1-based ids of the features to keep; empty for the first
+        features of each model.
     keep : int or None
         Number of first features to keep; None for each number.
     fold : int or None
@@ -85,15 +85,15 @@ def validity_result(
     -----
     The definitions are those of
     :func:`rankstudio.plugins.evidence.ranking_validity.ranking_validity`. Features are
-    in the order of selection. For a method that selects none, those come first
-    whose masking alone changes the rankings most, by the mean of τ over the
-    queries.
+    in the order of selection. For a method that selects none, those
+    come first whose masking alone changes the rankings most, by the
+    mean of τ over the queries.
     """
     if features and keep is not None:
         raise ParameterError("keep", keep, tr("nothing if features are named"))
 
-    # Each fold has two halves of its share of the progress: its model is
-    # prepared here and measured below.
+    # Each fold has two halves of its share of the progress: its model
+    # is prepared here and measured below.
     fold_results = _fold_results(run, fold)
     models = []
     for number, result in enumerate(fold_results):
@@ -125,10 +125,9 @@ def validity_result(
 def _shared(work: Waiting[Any], first: float, n_folds: int) -> Waiting[Any]:
     """Yield the progress of work on one of several folds, and return its result.
 
-    Each of ``n_folds`` folds has two works, so that
-    ``work`` counts as half a fold. ``first`` is the
-    number of folds, in halves, whose work is done
-    before.
+    Each of ``n_folds`` folds has two works, so that ``work`` counts as
+    half a fold. ``first`` is the number of folds, in halves, whose work
+    is done before.
     """
     while True:
         try:
@@ -160,10 +159,9 @@ def _fold_model(
 ) -> Waiting[_FoldModel]:
     """Return the model of a run's fold with its features in order; yield progress of the ordering.
 
-    ``base`` is the value of masked features: "mean",
-    that over the training documents, or "zero". Raise
-    PlanError for a model that was not learned from
-    features.
+    ``base`` is the value of masked features: "mean", that over the
+    training documents, or "zero". Raise PlanError for a model that was
+    not learned from features.
     """
     step = result.chosen.step
     if not step.learned or not step.selected:
@@ -190,9 +188,9 @@ def _fold_model(
 def _positions(model: MaskedModel, ids: Sequence[int]) -> tuple[int, ...]:
     """Return the positions of features among the features of the model.
 
-    ``ids`` are those of the features. Features that the
-    model does not use are left out. Raise
-    ParameterError for an id that the data do not have.
+    ``ids`` are those of the features. Features that the model does not
+    use are left out. Raise ParameterError for an id that the data do
+    not have.
     """
     known_ids = model.documents.feature_ids.tolist()
     for feature in ids:
@@ -219,9 +217,8 @@ def _unused_features(
 def _sizes(models: Sequence[_FoldModel], keep: int | None) -> list[int]:
     """Return the numbers of features to keep, up to that of the smallest model.
 
-    The only number is ``keep``, unless ``keep`` is
-    None. Then the result has each number, or a
-    selection of numbers if there are many.
+    The only number is ``keep``, unless ``keep`` is None. Then the
+    result has each number, or a selection of numbers if there are many.
     """
     n_features = min(len(model.order) for model in models)
     if keep is not None:
@@ -239,8 +236,8 @@ def _means_table(
 ) -> AnalysisTable:
     """Return the mean validity and completeness of each set over the queries of all folds, with intervals.
 
-    A row is a set: ``features``, the ids to keep, or if that is empty, the
-    first features of each model for each of ``sizes``.
+    A row is a set: ``features``, the ids to keep, or if that is empty,
+    the first features of each model for each of ``sizes``.
     """
     # mean over the queries of all folds, and the ends of its interval, per set
     validity = mean_intervals([fold_validity.validity for fold_validity in validities])
@@ -273,8 +270,8 @@ def _means_table(
 def _size_text(models: Sequence[_FoldModel], size: int) -> str:
     """Return the number of features kept, as a text.
 
-    For a single fold, the text also has the name of the
-    last feature that is kept.
+    For a single fold, the text also has the name of the last feature
+    that is kept.
     """
     if len(models) > 1:
         return str(size)
@@ -320,9 +317,9 @@ def _queries_table(
 ) -> AnalysisTable:
     """Return the ``n_queries`` queries with the least validity of the only set.
 
-    ``validities`` has the numbers of each fold, and index 0 in them is the only
-    set. Queries without a validity, in which the model scores all documents
-    alike, are left out.
+    ``validities`` has the numbers of each fold, and index 0 in them is
+    the only set. Queries without a validity, in which the model scores
+    all documents alike, are left out.
     """
     rows = [
         (model.fold, query, float(validity), float(completeness))

@@ -46,19 +46,20 @@ class VerdictRules:
     threshold : float
         τ, the minimum selection probability of a secure feature; greater than
         0.5, at most 1. The default 0.9 is the strictest of the range that
-        Meinshausen and Bühlmann (2010) recommend. The number of features above
-        it that are selected no more often than by chance is bounded by
+        Meinshausen and Bühlmann (2010) recommend. The number of
+        features above it that are selected no more often than by chance
+        is bounded by
         :meth:`rankstudio.plugins.evidence.stability_selection.StabilitySelection.bound`.
     twin : float
-        Minimum absolute correlation of twins within queries: they share 98 % of
-        their variance. Which twin a half selects is arbitrary, but halves share
-        queries, so most select the same one: a twin that is no better is
-        selected on 90 % of the halves in one of five datasets. The probability
-        of a single twin is therefore not meaningful, and twins are compared by
-        a paired test instead.
+        Minimum absolute correlation of twins within queries: they share
+        98 % of their variance. Which twin a half selects is arbitrary,
+        but halves share queries, so most select the same one: a twin
+        that is no better is selected on 90 % of the halves in one of
+        five datasets. The probability of a single twin is therefore not
+        meaningful, and twins are compared by a paired test instead.
     stop_level : float
-        α of ForwardStop, an upper bound of the expected share of useless steps
-        before the stop.
+        α of ForwardStop, an upper bound of the expected share of
+        useless steps before the stop.
     """
 
     threshold: float = 0.9
@@ -85,11 +86,11 @@ class Loss:
     Attributes
     ----------
     value : float
-        Measure with the feature minus the measure without it, reversed for
-        errors: positive if the set is worse without it.
+        Measure with the feature minus the measure without it, reversed
+        for errors: positive if the set is worse without it.
     low, high : float
-        Bounds of the 95 % interval of the value, by the
-        paired bootstrap over queries.
+        Bounds of the 95 % interval of the value, by the paired
+        bootstrap over queries.
     """
 
     value: float
@@ -123,8 +124,8 @@ class SetDifference:
     def significant(self, n_tests: int = 1) -> bool:
         """Return whether a paired test over queries finds that the error of the set is higher.
 
-        The level of the test is 5 % divided by
-        ``n_tests``, the number of tests (Bonferroni).
+        The level of the test is 5 % divided by ``n_tests``, the number
+        of tests (Bonferroni).
         """
         errors = max(NORMAL, NormalDist().inv_cdf(1 - 0.025 / n_tests))
         return self.difference > errors * self.standard_error
@@ -137,14 +138,13 @@ class Exchange:
     Attributes
     ----------
     column : int
-        0-based column of the other feature, which
-        replaces the selected one.
+        0-based column of the other feature, which replaces the selected one.
     correlation : float
-        Pearson's correlation between the two features
-        within queries; NaN for a constant feature.
+        Pearson's correlation between the two features within queries;
+        NaN for a constant feature.
     result : SetDifference or None
-        Difference of the resulting set from the best set; None if sets are not
-        compared.
+        Difference of the resulting set from the best set; None if sets
+        are not compared.
     direct : SetDifference or None
         Difference of the resulting set from the selection.
     """
@@ -176,46 +176,42 @@ class FeatureEvidence:
     selected : bool
         Whether the feature is in the set.
     probability : float or None
-        Share of the halves of the queries on which the
-        feature is among the first k selected features.
+        Share of the halves of the queries on which the feature is among
+        the first k selected features.
     position : tuple of float or None
-        5, 50 and 95 % quantiles of the step at which
-        the halves select the feature; inf for not
-        selected.
+        5, 50 and 95 % quantiles of the step at which the halves select
+        the feature; inf for not selected.
     share : float or None
-        Shapley share of the feature in the left-out
-        gain of the set.
+        Shapley share of the feature in the left-out gain of the set.
     loss : Loss or None
         Loss of the set without the feature.
     n_deciding : int or None
-        Number of queries whose removal makes the
-        feature's step select another feature; None if
-        no such queries were found.
+        Number of queries whose removal makes the feature's step select
+        another feature; None if no such queries were found.
     substitute : int or None
-        Column whose exact swap increases the left-out error least, or reduces
-        it most.
+        Column whose exact swap increases the left-out error least, or
+        reduces it most.
     price : float or None
-        Relative change of the left-out error by that swap; negative for an
-        improvement.
+        Relative change of the left-out error by that swap; negative for
+        an improvement.
     near_best_share : float or None
-        Share of the near-best sets of k features that
-        contain the feature.
+        Share of the near-best sets of k features that contain the feature.
     partner : int or None
         Column of an interchangeable feature.
     pair_probability : float or None
-        Share of the halves on which the feature or its
-        partner is among the first k.
+        Share of the halves on which the feature or its partner is among
+        the first k.
     twin : Exchange or None
         The exchange of the two if they are twins.
     smaller : SetDifference or None
-        Set of k - 1 features without the feature,
-        compared with the best set of k features.
+        Set of k - 1 features without the feature, compared with the
+        best set of k features.
     by_chance : bool
-        Whether the selection is so large that all features above the threshold
-        may be there by chance.
+        Whether the selection is so large that all features above the
+        threshold may be there by chance.
     tied : int or None
-        Column outside the set that has the same score at the step of the
-        feature.
+        Column outside the set that has the same score at the step of
+        the feature.
     verdict : Verdict or None
         None for features that are not selected, or required.
     """
@@ -258,8 +254,8 @@ class FeatureEvidence:
                 "The set is as good with {other} instead."
             )
 
-            # `direct`: how much worse the set is with the twin in place of the
-            # feature; None if sets are not compared.
+            # `direct`: how much worse the set is with the twin in place
+            # of the feature; None if sets are not compared.
             if self.twin is not None and self.twin.direct is None:
                 template = tr(
                     "Selected in {share} % of the half-samples, and it or {other} in {pair} %. "
@@ -350,16 +346,16 @@ def partner_of(
 ) -> tuple[Exchange, float] | None:
     """Return the feature that is interchangeable with a selected feature.
 
-    Let s be the selected feature and p its partner. p is not in the set, and s
-    or p is among the first k on at least τ of the halves. In addition, one of
-    these holds:
+    Let s be the selected feature and p its partner. p is not in the
+    set, and s or p is among the first k on at least τ of the halves. In
+    addition, one of these holds:
 
     - s and p are twins: near copies, and a paired test does not find the set with p in place of s
       significantly worse.
     - s is among the first k on less than τ of the halves, p replaces s, and the set with p in place of s is
-      not significantly different from the best set. p replaces s if p is among
-      the first k on more than half of the halves without s, and both are on at
-      most 1 - τ of all halves.
+      not significantly different from the best set. p replaces s if p
+      is among the first k on more than half of the halves without s,
+      and both are on at most 1 - τ of all halves.
 
     Parameters
     ----------
@@ -368,19 +364,19 @@ def partner_of(
     is_selected : ndarray of shape (N, n), bool
         Whether each of N halves selects each of n features among the first k.
     exchanges : sequence of Exchange
-        Sets with other features in place of the
-        selected feature.
+        Sets with other features in place of the selected feature.
     rules : VerdictRules
     n_tests : int
-        Number of selected features that are compared with others. The tests of
-        twins share their 5 %: if all twins are equally good, at most one
-        selection in twenty has a pair with a significant difference.
+        Number of selected features that are compared with others. The
+        tests of twins share their 5 %: if all twins are equally good,
+        at most one selection in twenty has a pair with a significant
+        difference.
 
     Returns
     -------
     tuple or None
-        The exchange, and the share of the halves that select one of the two.
-        Among several partners the one with the largest share.
+        The exchange, and the share of the halves that select one of the
+        two. Among several partners the one with the largest share.
     """
     # Shares are multiples of 1 / N for N halves; a computed bound such as 1 -
     # 0.9 may miss one by rounding.
@@ -392,9 +388,9 @@ def partner_of(
         partner_selected = is_selected[:, exchange.column]
         share = float((selected | partner_selected).mean())
 
-        # The partner is on more than half of the halves without the feature:
-        # share minus selected.mean() is the share of halves with the partner
-        # alone.
+        # The partner is on more than half of the halves without the
+        # feature: share minus selected.mean() is the share of halves
+        # with the partner alone.
         is_used_instead = share - selected.mean() > (1 - selected.mean()) / 2 + rounding
         is_rarely_together = (
             selected & partner_selected
@@ -407,8 +403,8 @@ def partner_of(
         if share >= rules.threshold and (
             exchange.are_twins(rules, n_tests) or replaces
         ):
-            # The smallest tuple has the largest share, and then the lowest
-            # column.
+            # The smallest tuple has the largest share, and then the
+            # lowest column.
             partners.append((-share, exchange.column, exchange))
 
     if not partners:

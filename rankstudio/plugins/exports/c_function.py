@@ -20,8 +20,8 @@ from rankstudio.engine.support.escaping import comment_text
 
 COMPILERS = ("cc", "gcc", "clang", "tcc")
 
-# The program that reads documents from its last but one argument and writes
-# their scores to the last one.
+# The program that reads documents from its last but one argument and
+# writes their scores to the last one.
 _MAIN = """\
 #include <stdio.h>
 double {name}(const double *x);
@@ -49,8 +49,9 @@ def write(function: ScoreFunction) -> Files:
     of the name; the only file has the ending
     "".
     """
-    # The comment says what the function computes, and which feature each value
-    # of x is. `comment_text` removes what would end a comment of C.
+    # The comment says what the function computes, and which feature
+    # each value of x is. `comment_text` removes what would end a
+    # comment of C.
     lines = [
         f"/* {comment_text(function.about, 'c')}",
         "",
@@ -63,9 +64,8 @@ def write(function: ScoreFunction) -> Files:
         "   Compile it with -ffp-contract=off for identical results on every machine. */",
     ]
 
-    # The body adds up weighted values,
-    # or the score of each tree, a function of its own.
-    # `nested` is its root with all nodes below.
+    # The body adds up weighted values, or the score of each tree, a
+    # function of its own. `nested` is its root with all nodes below.
     body = []
     if function.linear:
         body = [
@@ -91,9 +91,10 @@ def write(function: ScoreFunction) -> Files:
 def _branches(node: Node, indent: str) -> list[str]:
     """Return the lines of C for a node: a return for a leaf, an "if" for a split.
 
-    A node is the value of a leaf, or a split: the position of an input, a
-    threshold, and the nodes for values up to it and above it. The lines for
-    values above the threshold need no "else", since every branch returns.
+    A node is the value of a leaf, or a split: the position of an input,
+    a threshold, and the nodes for values up to it and above it. The
+    lines for values above the threshold need no "else", since every
+    branch returns.
     """
     if not isinstance(node, tuple):  # a leaf
         return [f"{indent}return {node!r};"]
@@ -109,11 +110,9 @@ def _branches(node: Node, indent: str) -> list[str]:
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents with the function in a file, compiled by an installed C compiler.
 
-    The scores have the shape (m,) for m
-    documents. They verify the file, which is
-    why only the name of the function is taken
-    from the model ``function``. Without a
-    compiler, OutputError is raised.
+    The scores have the shape (m,) for m documents. They verify the
+    file, which is why only the name of the function is taken from the
+    model ``function``. Without a compiler, OutputError is raised.
     """
     compiler = next((path for name in COMPILERS if (path := shutil.which(name))), None)
     if compiler is None:
@@ -121,13 +120,13 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
             f"No C compiler ({', '.join(COMPILERS)}) found to read the file back."
         )
 
-    # A program that reads documents, calls the function, and prints the scores.
-    # An array in C must have at least one element.
+    # A program that reads documents, calls the function, and prints the
+    # scores. An array in C must have at least one element.
     m, n = documents.X.shape
     main = _MAIN.format(name=function.name, columns=max(1, n), inputs=n, documents=m)
 
-    # A trial has a folder with these files.
-    # The option -f… rounds products before they are added, as the model does.
+    # A trial has a folder with these files. The option -f… rounds
+    # products before they are added, as the model does.
     with Trial({"model.c": files[""], "main.c": main.encode()}) as trial:
         trial.run(
             [

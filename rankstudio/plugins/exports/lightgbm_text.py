@@ -29,11 +29,11 @@ _DEFAULT_LEFT = (
 def write(function: ScoreFunction) -> Files:
     """Return a model as the text of a file for ``lightgbm.Booster(model_file=…)``.
 
-    The columns that the booster takes are the
-    inputs of the model, in order.
+    The columns that the booster takes are the inputs of the model, in order.
 
-    LightGBM needs at least two features, so unused features are added to fewer
-    inputs. The only file has the key "", the ending of its name after the stem.
+    LightGBM needs at least two features, so unused features are added
+    to fewer inputs. The only file has the key "", the ending of its
+    name after the stem.
     """
     names = list(function.columns)
     n_lacking = max(0, 2 - len(names))
@@ -53,8 +53,8 @@ def write(function: ScoreFunction) -> Files:
 def _tree(tree: ScoreTree) -> str:
     """Return the text of a tree in LightGBM's format, without its first line.
 
-    A split of a tree is a column, a threshold, and the children below and above
-    it. The gains of the splits are unknown and written as 0.
+    A split of a tree is a column, a threshold, and the children below
+    and above it. The gains of the splits are unknown and written as 0.
     """
     return tree_text(
         {
@@ -72,8 +72,7 @@ def _tree(tree: ScoreTree) -> str:
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents with LightGBM itself, by the model in a file.
 
-    The scores have the shape (m,) for m
-    documents. They verify the file.
+    The scores have the shape (m,) for m documents. They verify the file.
     """
     trees = checked_trees(files[""].decode(), len(function.inputs))
     return tree_scores(trees, documents.X[:, list(trees.columns)])

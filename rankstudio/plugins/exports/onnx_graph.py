@@ -22,8 +22,8 @@ ML_OPSET = 5
 IR_VERSION = 10
 """Version of the file; above, of ai.onnx.ml (the first with doubles in trees) and of standard operators."""
 
-# Numbers of the operator TreeEnsemble: the mode of a split, and the attributes
-# of the whole operator.
+# Numbers of the operator TreeEnsemble: the mode of a split, and the
+# attributes of the whole operator.
 _LESS_OR_EQUAL = 0
 _SUM = 1
 _NO_TRANSFORM = 0
@@ -32,8 +32,9 @@ _NO_TRANSFORM = 0
 def write(function: ScoreFunction) -> Files:
     """Return a model as an ONNX file, a graph that computes ``score`` (m, 1) from ``X`` (m, k).
 
-    The columns of ``X``, for m documents, are the k inputs of the model. The
-    only file has the key "", the ending of its name after the stem.
+    The columns of ``X``, for m documents, are the k inputs of the
+    model. The only file has the key "", the ending of its name after
+    the stem.
 
     Raises
     ------
@@ -55,8 +56,8 @@ def write(function: ScoreFunction) -> Files:
         constants.append(numpy_helper.from_array(weights, "weights"))
         node = helper.make_node("MatMul", ["X", "weights"], ["score"])
     else:
-        # Trees are one operator whose attributes hold all splits and leaves.
-        # Arrays have to become tensors of ONNX.
+        # Trees are one operator whose attributes hold all splits and
+        # leaves. Arrays have to become tensors of ONNX.
         values = {
             name: numpy_helper.from_array(value, name)
             if isinstance(value, np.ndarray)
@@ -67,8 +68,8 @@ def write(function: ScoreFunction) -> Files:
             "TreeEnsemble", ["X"], ["score"], domain="ai.onnx.ml", **values
         )
 
-    # The graph with its input, its only operator and its output,
-    # for any number of documents (None).
+    # The graph with its input, its only operator and its output, for
+    # any number of documents (None).
     graph_input = helper.make_tensor_value_info("X", TensorProto.DOUBLE, [None, k])
     graph_output = helper.make_tensor_value_info("score", TensorProto.DOUBLE, [None, 1])
     model = helper.make_model(
@@ -88,8 +89,8 @@ def write(function: ScoreFunction) -> Files:
         producer_name="RankStudio",
     )
 
-    # The ids and names of the features, one on each line, so that a reader can
-    # name the columns.
+    # The ids and names of the features, one on each line, so that a
+    # reader can name the columns.
     features = {"feature_ids": "id", "feature_names": "name"}
     properties = {
         key: "\n".join(str(getattr(feature, name)) for feature in function.inputs)
@@ -103,14 +104,14 @@ def write(function: ScoreFunction) -> Files:
 def _tree_attributes(function: ScoreFunction) -> dict[str, Any]:
     """Return the attributes of the operator TreeEnsemble.
 
-    The attributes are the splits of all trees
-    in lists, and the leaves.
+    The attributes are the splits of all trees in lists, and the leaves.
 
-    The operator needs a split in every tree, so a tree of one leaf becomes a
-    split with this leaf on both sides.
+    The operator needs a split in every tree, so a tree of one leaf
+    becomes a split with this leaf on both sides.
     """
-    # The split of a tree of one leaf: -1, the first leaf, is on both sides. A
-    # child is the number of a split, or -1, -2 and so on for a leaf.
+    # The split of a tree of one leaf: -1, the first leaf, is on both
+    # sides. A child is the number of a split, or -1, -2 and so on for a
+    # leaf.
     one_leaf = ((0, 0.0, -1, -1),)
     roots: list[int] = []
     splits: list[tuple[int, float, int, bool, int, bool]] = []
@@ -121,8 +122,8 @@ def _tree_attributes(function: ScoreFunction) -> dict[str, Any]:
         first_leaf = len(leaves)
         roots.append(first_split)
         for column, threshold, *children in tree.splits or one_leaf:
-            # Each child becomes its position among all splits or all leaves,
-            # and whether it is a leaf.
+            # Each child becomes its position among all splits or all
+            # leaves, and whether it is a leaf.
             below_child, above_child = [
                 (first_leaf - 1 - child, True)
                 if child < 0
@@ -132,8 +133,8 @@ def _tree_attributes(function: ScoreFunction) -> dict[str, Any]:
             splits.append((column, threshold, *below_child, *above_child))
         leaves += tree.leaves
 
-    # The operator has one list for each property of the splits. In its terms,
-    # "true" is the child for values up to the threshold.
+    # The operator has one list for each property of the splits. In its
+    # terms, "true" is the child for values up to the threshold.
     columns, thresholds, below, below_leaf, above, above_leaf = zip(
         *splits, strict=True
     )
@@ -157,8 +158,8 @@ def _tree_attributes(function: ScoreFunction) -> dict[str, Any]:
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents by ONNX Runtime, with the graph that ``write`` made.
 
-    ONNX Runtime uses one thread. The scores
-    have the shape (m,) for m documents.
+    ONNX Runtime uses one thread. The scores have the shape (m,) for m
+    documents.
 
     Raises
     ------

@@ -83,9 +83,8 @@ def write(function: ScoreFunction) -> Files:
 def _schema(model: Element, function: ScoreFunction) -> None:
     """Add the input fields and the output to a model's element.
 
-    The output is the predicted score. ``model``
-    is the XML element, which is changed, and
-    ``function`` the model.
+    The output is the predicted score. ``model`` is the XML element,
+    which is changed, and ``function`` the model.
     """
     schema = SubElement(model, "MiningSchema")
     for feature in function.inputs:
@@ -99,9 +98,8 @@ def _schema(model: Element, function: ScoreFunction) -> None:
 def _tree(segment: Element, tree: ScoreTree, function: ScoreFunction) -> None:
     """Add the model of a tree to the element of a segment.
 
-    The XML element ``segment`` is changed. The
-    fields of the new model are the inputs of
-    ``function`` that the tree splits on.
+    The XML element ``segment`` is changed. The fields of the new model
+    are the inputs of ``function`` that the tree splits on.
     """
     model = SubElement(
         segment,
@@ -123,11 +121,11 @@ def _tree(segment: Element, tree: ScoreTree, function: ScoreFunction) -> None:
 def _grow(parent: Element, node: Node, names: list[str]) -> None:
     """Add the contents of a node of a tree to the node's XML element.
 
-    ``parent`` is the element, which already has
-    the predicate of the node.
+    ``parent`` is the element, which already has the predicate of the node.
 
-    A leaf has a score; a split has two child elements, the first for values up
-    to the threshold. ``names`` are the fields of the inputs, by position.
+    A leaf has a score; a split has two child elements, the first for
+    values up to the threshold. ``names`` are the fields of the inputs,
+    by position.
     """
     if not isinstance(node, tuple):  # a leaf
         parent.set("score", repr(node))
@@ -148,10 +146,9 @@ def _grow(parent: Element, node: Node, names: list[str]) -> None:
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents with the XML document in a file, in double precision.
 
-    The scores have the shape (m,) for m
-    documents. An XML document with a table of
-    coefficients is a weighted sum; without such
-    a table, it has trees.
+    The scores have the shape (m,) for m documents. An XML document with
+    a table of coefficients is a weighted sum; without such a table, it
+    has trees.
     """
     root = ElementTree.fromstring(files[""])
     columns = function.columns
@@ -173,12 +170,10 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
 def _node(element: Element, columns: dict[str, int]) -> Node:
     """Return the node of a tree in an XML element.
 
-    A node is the value of a leaf, or a split
-    with its two children. A split is the column
-    of a field, a threshold, and the nodes for
-    values up to the threshold and above it.
-    ``columns`` has the columns by the names of
-    fields.
+    A node is the value of a leaf, or a split with its two children. A
+    split is the column of a field, a threshold, and the nodes for
+    values up to the threshold and above it. ``columns`` has the columns
+    by the names of fields.
     """
     children = element.findall(f"{{{_NAMESPACE}}}Node")
     if not children:

@@ -19,13 +19,13 @@ from rankstudio.engine.language import translatable
 from rankstudio.engine.support.escaping import comment_text
 
 _SCRIPT = Path(trial.__file__).parent.with_name("trial_script.py")
-# Address space that the process may use: for Python itself, and for each value
-# of a document.
+# Address space that the process may use: for Python itself, and for
+# each value of a document.
 _PYTHON_BYTES = 2 * 10**9
 _BYTES_PER_VALUE = 200
 
-# The code after the numbers of the model: a weighted sum or trees, then sums of
-# features, then scaling.
+# The code after the numbers of the model: a weighted sum or trees, then
+# sums of features, then scaling.
 _SUM = '''
 
 def score({argument}):
@@ -76,11 +76,9 @@ def scores(documents):
 def write(function: ScoreFunction) -> Files:
     """Return a model as the text of a Python module.
 
-    The module begins with the numbers of the
-    model as dicts and lists. The functions that
-    use these numbers follow. The only file has
-    the key "", the ending of its name after the
-    stem.
+    The module begins with the numbers of the model as dicts and lists.
+    The functions that use these numbers follow. The only file has the
+    key "", the ending of its name after the stem.
     """
     ids = [feature.id for feature in function.inputs]
 
@@ -98,9 +96,9 @@ def write(function: ScoreFunction) -> Files:
     else:
         lines += _tree_lines(function, ids)
 
-    # The functions that compute a score from the numbers. Trees that split on
-    # sums of features compute these sums first; a model with scaled inputs also
-    # has a function for all documents of a query.
+    # The functions that compute a score from the numbers. Trees that
+    # split on sums of features compute these sums first; a model with
+    # scaled inputs also has a function for all documents of a query.
     code = (_SUM if function.linear else _TREES).format(argument="values")
     if function.sums:
         code = _NEW_FEATURES + code.replace(
@@ -113,11 +111,11 @@ def write(function: ScoreFunction) -> Files:
 def _tree_lines(function: ScoreFunction, ids: list[int]) -> list[str]:
     """Return the lines of Python with the trees of a model.
 
-    Before the trees are the lines with the new
-    features on which the trees split.
+    Before the trees are the lines with the new features on which the
+    trees split.
 
-    ``ids`` are those of the model's inputs, by position. New features are sums
-    of features.
+    ``ids`` are those of the model's inputs, by position. New features
+    are sums of features.
     """
     # Trees split on new features, numbered from 1, or else on features,
     # identified by their ids.
@@ -139,8 +137,9 @@ def _tree_lines(function: ScoreFunction, ids: list[int]) -> list[str]:
         ]
     lines += ["TREES = ["]
     for tree in function.trees:
-        # A split is (column, threshold, where to go up to it, and above it). The
-        # lines have the number of the feature instead of its column.
+        # A split is (column, threshold, where to go up to it, and above
+        # it). The lines have the number of the feature instead of its
+        # column.
         splits = [(numbers[column], *rest) for column, *rest in tree.splits]
         lines += [
             "    (",
@@ -160,9 +159,9 @@ def _tree_lines(function: ScoreFunction, ids: list[int]) -> list[str]:
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents by running the module that ``write`` made in a separate process.
 
-    The scores have the shape (m,) for m documents. The process has a limit of
-    memory and time. Nothing is imported into this process, as names in a model
-    could contain code.
+    The scores have the shape (m,) for m documents. The process has a
+    limit of memory and time. Nothing is imported into this process, as
+    names in a model could contain code.
     """
     ids = " ".join(str(feature.id) for feature in function.inputs)
     ends = " ".join(map(str, documents.query_ptr.tolist()))  # of queries
@@ -171,9 +170,10 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     with Trial(written) as attempt:
         names = (attempt.path(name) for name in written)
 
-        # The script `trial_script.py` expects these arguments in this order:
-        # what to run, seconds, bytes, the files, and whether inputs are scaled.
-        # Python gets no settings of the user (-I), and no other packages (-S).
+        # The script `trial_script.py` expects these arguments in this
+        # order: what to run, seconds, bytes, the files, and whether
+        # inputs are scaled. Python gets no settings of the user (-I),
+        # and no other packages (-S).
         arguments = [
             "module",
             str(int(SECONDS)),

@@ -24,9 +24,8 @@ def write(function: ScoreFunction) -> Files:
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents by the model in a file, as RankLib does.
 
-    The scores have the shape (m,) for m
-    documents. Values, thresholds and sums of
-    trees have single precision.
+    The scores have the shape (m,) for m documents. Values, thresholds
+    and sums of trees have single precision.
     """
     numbers = {feature.id: column for column, feature in enumerate(function.inputs)}
     return scores(files[""].decode(), numbers, documents)

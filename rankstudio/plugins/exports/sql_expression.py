@@ -24,8 +24,8 @@ from rankstudio.engine.support.escaping import comment_text
 def write(function: ScoreFunction) -> Files:
     """Return a model's score as an expression in standard SQL.
 
-    The columns are named after the features. The only file has the key "", the
-    ending of its name after the stem.
+    The columns are named after the features. The only file has the key
+    "", the ending of its name after the stem.
     """
     # The terms of the score: weighted columns, or the value of each tree.
     names = [f'"{feature.identifier}"' for feature in function.inputs]
@@ -55,8 +55,7 @@ def write(function: ScoreFunction) -> Files:
 def _number(value: float) -> str:
     """Return a number as an SQL literal with an exponent.
 
-    The exponent makes the literal's type double
-    precision.
+    The exponent makes the literal's type double precision.
     """
     text = repr(value)
     return text if "e" in text else f"{text}e0"
@@ -65,8 +64,7 @@ def _number(value: float) -> str:
 def _case(node: Node, names: list[str]) -> str:
     """Return the SQL expression of a node of a tree, with the nodes below it.
 
-    A leaf is a number.
-    A split is CASE WHEN … THEN … ELSE … END.
+    A leaf is a number. A split is CASE WHEN … THEN … ELSE … END.
     ``names`` are the quoted columns.
     """
     if not isinstance(node, tuple):

@@ -49,14 +49,14 @@ _Fit = Callable[[ScoreFunction, ValueRanges], Sequence[ScoreFunction]]
 def write(function: ScoreFunction, version: str) -> Files:
     """Return the file of a linear model for a version of SVM-light or SVM-rank.
 
-    Each program reads only its own version. A support vector has values in
-    single precision, and a factor in double precision. Each feature has its own
-    vector with the value 1, so that its weight keeps all digits. The only file
-    has the key "", the ending of its name after the stem.
+    Each program reads only its own version. A support vector has values
+    in single precision, and a factor in double precision. Each feature
+    has its own vector with the value 1, so that its weight keeps all
+    digits. The only file has the key "", the ending of its name after
+    the stem.
     """
-    # The header has the highest id,
-    # at least one document,
-    # and the number of vectors plus 1.
+    # The header has the highest id, at least one document, and the
+    # number of vectors plus 1.
     n = len(function.inputs)
     pairs = list(zip(function.inputs, function.weights, strict=True))
     head = _HEADER.format(
@@ -64,8 +64,9 @@ def write(function: ScoreFunction, version: str) -> Files:
         highest=max((feature.id for feature in function.inputs), default=1),
         documents=max(n, 1),
         vectors=n + 1,
-        # Shifted inputs add a constant to the score. The programs subtract its
-        # negative, the threshold. Adding 0 turns -0.0 into 0.0.
+        # Shifted inputs add a constant to the score. The programs
+        # subtract its negative, the threshold. Adding 0 turns -0.0 into
+        # 0.0.
         threshold=-math.fsum(weight * feature.shift for feature, weight in pairs) + 0.0,
     )
     vectors = [f"{weight!r} {feature.id}:1 #" for feature, weight in pairs]
@@ -80,17 +81,18 @@ def read(
     """Score documents with the model in a file as svm_classify does.
 
     The scores have the shape (m,) for m documents. Values have single
-    precision, sums double precision, and scores few digits: they are printed by
-    the format ``prints``. With documents in double precision, nothing is
-    rounded. The only file, with the key "", has the model.
+    precision, sums double precision, and scores few digits: they are
+    printed by the format ``prints``. With documents in double
+    precision, nothing is rounded. The only file, with the key "", has
+    the model.
     """
     # The threshold ends the header.
     lines = files[""].decode().splitlines()
     threshold = float(lines[_HEADER_LINES - 1].partition("#")[0])
     columns = {feature.id: column for column, feature in enumerate(function.inputs)}
 
-    # Weights are sums over the support vectors, each a line with a factor,
-    # pairs of feature and value, and a comment after "#".
+    # Weights are sums over the support vectors, each a line with a
+    # factor, pairs of feature and value, and a comment after "#".
     weights = [0.0] * len(columns)
     for line in lines[_HEADER_LINES:]:
         alpha, *pairs = line.partition("#")[0].split()
@@ -104,8 +106,8 @@ def read(
     X = documents.X.astype(documents.dtype).astype(np.float64)
     scores = weighted_sum(X, enumerate(weights), np.float64) - threshold
 
-    # In double precision, nothing is rounded. Else, scores have the digits that
-    # are printed.
+    # In double precision, nothing is rounded. Else, scores have the
+    # digits that are printed.
     if documents.dtype is np.float64:
         return scores
     return np.array(
@@ -116,10 +118,8 @@ def read(
 def _centred(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:
     """Return a score function as it is, and one with scores around 0.
 
-    ``ranges`` are those of the values of the
-    inputs in the data. Around 0, the 8 digits
-    that the program prints distinguish more
-    scores.
+    ``ranges`` are those of the values of the inputs in the data. Around
+    0, the 8 digits that the program prints distinguish more scores.
     """
     return function, centred(function, ranges)
 
@@ -129,14 +129,15 @@ def _scaled(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction
 
     Both functions give the same ranking.
 
-    With the scale, the 8 decimals that the program prints show most digits of
-    the scores. ``ranges`` are those of the values of the inputs in the data.
+    With the scale, the 8 decimals that the program prints show most
+    digits of the scores. ``ranges`` are those of the values of the
+    inputs in the data.
     """
     # Each input is shifted so that its values lie around 0.
     centred_function = centred(function, ranges)
 
-    # The greatest absolute score for values in these ranges: each shifted input
-    # is farthest from 0 at one end of its range.
+    # The greatest absolute score for values in these ranges: each
+    # shifted input is farthest from 0 at one end of its range.
     greatest_score = math.fsum(
         abs(weight) * max(high + feature.shift, -(low + feature.shift))
         for weight, low, high, feature in zip(
@@ -148,8 +149,8 @@ def _scaled(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction
         )
     )
 
-    # A power of two, so that scaling does not round. Its limits avoid factors
-    # near the ends of the range of doubles.
+    # A power of two, so that scaling does not round. Its limits avoid
+    # factors near the ends of the range of doubles.
     scale_exponent = 0
     if 0 < greatest_score < math.inf:
         _, score_exponent = math.frexp(greatest_score)
@@ -176,8 +177,8 @@ def _format(
     prints : str
         How the program prints a score, as a format of "%".
     fit : callable
-        Returns the forms of a function with the same ranking, the preferred one
-        first, for some ranges of its values.
+        Returns the forms of a function with the same ranking, the
+        preferred one first, for some ranges of its values.
     """
     return ModelFormat(
         key,

@@ -1,13 +1,15 @@
 """The selected features, why they were selected, what could stand for each, and every feature in detail.
 
-For users who have to answer for a selection: how clear each choice was, what a feature
-does in the data, and which other features would do as well.
+For users who have to answer for a selection: how clear each choice was,
+what a feature does in the data, and which other features would do as
+well.
 
 References
 ----------
-Pahikkala, T. et al. (2010). Greedy RankRLS: a linear time algorithm for learning sparse ranking models.
-Gupta, P. and Rosso, P. (2012). Expected divergence based feature selection for learning to rank.
-Lai, H. et al. (2013). FSMRank: feature selection algorithm for learning to rank.
+Pahikkala, T. et al. (2010). Greedy RankRLS: a linear time algorithm for
+learning sparse ranking models. Gupta, P. and Rosso, P. (2012). Expected
+divergence based feature selection for learning to rank. Lai, H. et al.
+(2013). FSMRank: feature selection algorithm for learning to rank.
 """
 
 from __future__ import annotations

@@ -38,8 +38,8 @@ class Alternative:
     Attributes
     ----------
     label : str
-        Value of the parameter in which the path differs, such as "2⁸", or
-        number of its fold, such as "2".
+        Value of the parameter in which the path differs, such as "2⁸",
+        or number of its fold, such as "2".
     path : PathResult
     """
 
@@ -61,8 +61,8 @@ class ChoiceContext:
     names : sequence of str of length n
         Names of the features.
     axis : str
-        Name of the parameter in which `combinations` differ: "λ"; "combination"
-        for several parameters.
+        Name of the parameter in which `combinations` differ: "λ";
+        "combination" for several parameters.
     combinations : sequence of Alternative
         Paths of the fold, including this one, in the order of the grid.
     folds : sequence of Alternative
@@ -95,11 +95,12 @@ class ChoiceContext:
     def by_candidate(self, groups: CandidateGroups) -> ChoiceContext:
         """Return the context with paths of candidates, each identified by its representative column.
 
-        A candidate is a group of features, or a feature by itself; the first
-        column of a group stands for all of it.
+        A candidate is a group of features, or a feature by itself; the
+        first column of a group stands for all of it.
         """
-        # Alternatives are the paths of other parameters, and of other folds;
-        # `groups.path` puts the column of a group in place of its features.
+        # Alternatives are the paths of other parameters, and of other
+        # folds; `groups.path` puts the column of a group in place of
+        # its features.
         combinations, folds = (
             [
                 replace(alternative, path=groups.path(alternative.path))
@@ -159,8 +160,8 @@ def explain(
     ChoiceExplanation
         A title and sentences.
     """
-    # A feature of a group is explained by its group, for which the column of
-    # the first member stands from here on.
+    # A feature of a group is explained by its group, for which the
+    # column of the first member stands from here on.
     groups = context.groups
     together = ""
     if groups is not None:
@@ -175,9 +176,9 @@ def explain(
             None if correlations is None else groups.correlations(correlations)
         )
 
-    # A path of iterations or rounds (its step kind is not FEATURES) weighs all
-    # features at once; on the other paths, the feature was selected at a step,
-    # or is not in the chosen model.
+    # A path of iterations or rounds (its step kind is not FEATURES)
+    # weighs all features at once; on the other paths, the feature was
+    # selected at a step, or is not in the chosen model.
     in_model = feature in context.path.steps[context.position].selected
     if context.path.step_kind is not StepKind.FEATURES:
         title, sentences = _weight_explanation(context, feature, in_model)
@@ -214,9 +215,9 @@ def explain(
 def _reason_selected(context: ChoiceContext, margin: Margin) -> str:
     """Explain why a feature was selected, and how far ahead of which rival it was.
 
-    The margin has the feature, the best other candidate (the rival), and the
-    lead as a share of the greater of their scores; a negative share means that
-    the rival was ahead.
+    The margin has the feature, the best other candidate (the rival),
+    and the lead as a share of the greater of their scores; a negative
+    share means that the rival was ahead.
     """
     score = context.score
     if np.isnan(margin.score):
@@ -224,8 +225,8 @@ def _reason_selected(context: ChoiceContext, margin: Margin) -> str:
             "It was selected without a comparison: no other remaining candidate could change a ranking."
         )
 
-    # A backward selection drops the feature with the least score, so that the
-    # "selected" feature is the one that was dropped.
+    # A backward selection drops the feature with the least score, so
+    # that the "selected" feature is the one that was dropped.
     if score.least and margin.rival is not None:
         return _drop_sentence(context, margin, margin.rival)
     if margin.rival is None:
@@ -256,7 +257,8 @@ def _reason_without_use(context: ChoiceContext, margin: Margin, rival: int) -> s
     """Explain the selection of a feature if the feature or its rival did not lower the criterion.
 
     ``rival`` is the column of the best other candidate. A score is the
-    reduction of the criterion: negative if adding the feature raises it.
+    reduction of the criterion: negative if adding the feature raises
+    it.
     """
     score = margin.score
     rival_score = margin.rival_score
@@ -305,8 +307,8 @@ def _reason_without_use(context: ChoiceContext, margin: Margin, rival: int) -> s
 def _effect_sentence(score: CandidateScore, value: float) -> str:
     """Return a sentence on the effect of adding a feature, by its score ``value``.
 
-    ``score`` is the kind of score. An example is "Lowered the leave-query-out
-    error per document by 2.5.".
+    ``score`` is the kind of score. An example is "Lowered the
+    leave-query-out error per document by 2.5.".
     """
     # A score that is no reduction of the criterion is given by its own name.
     if score.source is ScoreSource.CRITERION:
@@ -326,13 +328,14 @@ def _effect_sentence(score: CandidateScore, value: float) -> str:
 def _drop_sentence(context: ChoiceContext, margin: Margin, rival: int) -> str:
     """Return the sentence on why backward selection dropped a feature at a step.
 
-    Backward selection drops the feature with the least score. The sentence says
-    how far its score was below the next one, that of a feature that stayed.
+    Backward selection drops the feature with the least score. The
+    sentence says how far its score was below the next one, that of a
+    feature that stayed.
 
-    ``margin`` is that of the dropped feature: its score, the score of the
-    feature that stayed, their difference as a share, and the number of features
-    before the step. ``rival`` is the column of the feature that stayed;
-    ``context`` has the names of features and of the score.
+    ``margin`` is that of the dropped feature: its score, the score of
+    the feature that stayed, their difference as a share, and the number
+    of features before the step. ``rival`` is the column of the feature
+    that stayed; ``context`` has the names of features and of the score.
     """
     text = tr(
         "With {count} features left it was dropped next: its {name}, {score}, was {share} "
@@ -354,12 +357,12 @@ def _drop_sentence(context: ChoiceContext, margin: Margin, rival: int) -> str:
 def _first_rank_sentence(context: ChoiceContext, feature: int, step_number: int) -> str:
     """Return the sentence on a feature's rank among the candidates at the first step of the selection.
 
-    The sentence is "" if the feature was selected at the first step, or was no
-    candidate. ``step_number`` is that of the step at which the feature was
-    selected.
+    The sentence is "" if the feature was selected at the first step, or
+    was no candidate. ``step_number`` is that of the step at which the
+    feature was selected.
     """
-    # scores of all features at the first step; NaN for those
-    # that are no candidates
+    # scores of all features at the first step; NaN for those that are
+    # no candidates
     values = context.score.of(context.path.steps[0], context.path.divisor)
     if step_number <= 1 or not np.isfinite(values[feature]):
         return ""
@@ -389,9 +392,10 @@ def _closest_step_sentence(
 ) -> str:
     """Return the sentence on the step at which a feature came closest to being selected.
 
-    Steps after the chosen model do not count. The sentence names the feature
-    that was selected at the closest step. It also has the correlation of the
-    two if ``correlations``, of shape (n, n), are given.
+    Steps after the chosen model do not count. The sentence names the
+    feature that was selected at the closest step. It also has the
+    correlation of the two if ``correlations``, of shape (n, n), are
+    given.
     """
     path = context.path
     score = context.score
@@ -399,8 +403,9 @@ def _closest_step_sentence(
         score.of(step, path.divisor) for step in path.steps[: context.position + 1]
     ]
 
-    # The score at each step as a share of the step's best score, by which steps
-    # can be compared; NaN at steps where the feature was no candidate.
+    # The score at each step as a share of the step's best score, by
+    # which steps can be compared; NaN at steps where the feature was no
+    # candidate.
     share_of_best = np.array([shares(score, values)[feature] for values in scores])
     if not np.isfinite(share_of_best).any():
         return tr("It was not a candidate at any step.")
@@ -439,9 +444,9 @@ def _closest_without_use(
 ) -> str:
     """Return the sentence on the closest step, if one of the two features did not lower the criterion.
 
-    A score is the reduction of the criterion. ``details`` has the step and the
-    rank of the feature there, and ``name`` is that of the feature that was
-    selected instead.
+    A score is the reduction of the criterion. ``details`` has the step
+    and the rank of the feature there, and ``name`` is that of the
+    feature that was selected instead.
     """
     if own_score > 0:
         text = tr(
@@ -465,10 +470,10 @@ def _displacement_sentence(
 ) -> str:
     """Return the sentence on the selection that lowered a feature's score most.
 
-    When a similar feature is selected, the score of ``feature`` falls. The
-    sentence is "" for a fall of less than a tenth, or if the method selects the
-    feature with the least score. ``correlations`` of the features has the shape
-    (n, n), or is None.
+    When a similar feature is selected, the score of ``feature`` falls.
+    The sentence is "" for a fall of less than a tenth, or if the method
+    selects the feature with the least score. ``correlations`` of the
+    features has the shape (n, n), or is None.
     """
     path = context.path
     score = context.score
@@ -506,15 +511,15 @@ def _similarity_sentence(
 ) -> str:
     """Return the sentence on the model's feature that is most similar to a feature.
 
-    The result is "" if one of the earlier ``sentences`` names the similar
-    feature, or without ``correlations``.
+    The result is "" if one of the earlier ``sentences`` names the
+    similar feature, or without ``correlations``.
     """
     model = [f for f in context.path.steps[context.position].selected if f != feature]
     if correlations is None or not model:
         return ""
 
-    # The correlations have the shape (n, n) for n features. A correlation of 0
-    # is that of a constant feature.
+    # The correlations have the shape (n, n) for n features. A
+    # correlation of 0 is that of a constant feature.
     closest = max(model, key=lambda f: abs(correlations[feature, f]))
     is_named = any(context.names[closest] in sentence for sentence in sentences)
     if correlations[feature, closest] == 0 or is_named:
@@ -528,17 +533,17 @@ def _weight_explanation(
 ) -> tuple[str, list[str]]:
     """Explain the weight of a feature in a model that weighs all features at once.
 
-    Return a title and sentences. ``in_model`` says whether the feature has a
-    weight in the chosen model.
+    Return a title and sentences. ``in_model`` says whether the feature
+    has a weight in the chosen model.
     """
     path = context.path
     score = context.score
     step = path.steps[context.position]
     values = score.of(step, path.divisor)
     if not in_model or values[feature] == 0:
-        # The step at which the feature had its greatest score. Scores of models
-        # that weigh features are no drops of the criterion, so that they need no
-        # divisor.
+        # The step at which the feature had its greatest score. Scores
+        # of models that weigh features are no drops of the criterion,
+        # so that they need no divisor.
         history = np.array([score.of(path_step)[feature] for path_step in path.steps])
         top = int(np.argmax(history))
         text = tr("Its {name} is 0 {at}.")
@@ -552,8 +557,9 @@ def _weight_explanation(
         )
         return tr("Why it is not in the model"), [sentence]
 
-    # The feature is compared with the next one in order of score, if that has a
-    # positive score; without it, the fields of the comparison are not used.
+    # The feature is compared with the next one in order of score, if
+    # that has a positive score; without it, the fields of the
+    # comparison are not used.
     order = np.argsort(-values, kind="stable").tolist()
     rank = order.index(feature)
     text = tr("{name} {value} {at}, {place}.")
@@ -583,8 +589,8 @@ def _at_round(path: PathResult, step_number: int) -> str:
 def _alternatives_sentence(context: ChoiceContext, feature: int, in_model: bool) -> str:
     """Return the sentence on the other parameters and folds for which the outcome would differ.
 
-    ``in_model`` is the outcome: whether the feature is in the chosen model. The
-    sentence is "" if there is nothing to compare with.
+    ``in_model`` is the outcome: whether the feature is in the chosen
+    model. The sentence is "" if there is nothing to compare with.
     """
     size = context.size
     parts = []
@@ -593,8 +599,8 @@ def _alternatives_sentence(context: ChoiceContext, feature: int, in_model: bool)
     if in_model and size == context.n_candidates:
         return ""
 
-    # On each other path, the model of about the same size counts. Then the
-    # labels with the other outcome, `not in_model`, are listed.
+    # On each other path, the model of about the same size counts. Then
+    # the labels with the other outcome, `not in_model`, are listed.
     combinations = [
         (alternative.label, feature in _comparable_model(alternative.path, context))
         for alternative in context.combinations
@@ -624,9 +630,9 @@ def _alternatives_sentence(context: ChoiceContext, feature: int, in_model: bool)
 def _other_template(kind: str, in_model: bool) -> str:
     """Return the template of the sentence on where the outcome would differ.
 
-    ``kind`` is that of the chosen model: "model" for one that weighs all
-    features, "several" or "one" for a selection of several features or of one.
-    ``in_model`` says whether it has the feature.
+    ``kind`` is that of the chosen model: "model" for one that weighs
+    all features, "several" or "one" for a selection of several features
+    or of one. ``in_model`` says whether it has the feature.
     """
     if kind == "model":
         if in_model:
@@ -646,10 +652,10 @@ def _other_template(kind: str, in_model: bool) -> str:
 def _same_template(kind: str, in_model: bool) -> str:
     """Return the template of the sentence that a feature's outcome is the same on every path.
 
-    The outcome is that the model has or lacks the feature. ``kind`` is that of
-    the chosen model: "model" for one that weighs all features, "several" or
-    "one" for a selection of several features or of one. ``in_model`` says
-    whether it has the feature.
+    The outcome is that the model has or lacks the feature. ``kind`` is
+    that of the chosen model: "model" for one that weighs all features,
+    "several" or "one" for a selection of several features or of one.
+    ``in_model`` says whether it has the feature.
     """
     if kind == "model":
         return (
@@ -680,19 +686,20 @@ def _state_labels(
 ) -> str:
     """Return a text on the parameters or folds with a state: "with λ = 2⁸ to 2¹⁵", "in fold 2 or 4".
 
-    ``states`` has the ordered labels of parameters or folds, each with its
-    state. Labels with ``wanted_state`` are named. ``axis`` is the name of the
-    parameter, "fold", or "combination" for several parameters, whose labels are
-    only counted. Successive labels are joined to a range. The text is "" if no
-    label has the state.
+    ``states`` has the ordered labels of parameters or folds, each with
+    its state. Labels with ``wanted_state`` are named. ``axis`` is the
+    name of the parameter, "fold", or "combination" for several
+    parameters, whose labels are only counted. Successive labels are
+    joined to a range. The text is "" if no label has the state.
     """
     if axis == "combination":
         count = sum(state is wanted_state for _, state in states)
         text = tr("with {count} of {most} combinations")
         return text.format(count=count, most=len(states)) if count else ""
 
-    # A label begins a range if the one before it does not have the state.
-    # Before the first label is none, so that it begins a range, too.
+    # A label begins a range if the one before it does not have the
+    # state. Before the first label is none, so that it begins a range,
+    # too.
     ranges: list[list[str]] = []
     state_before = not wanted_state
     for label, state in states:
@@ -720,8 +727,8 @@ def _label_range(labels: Sequence[str]) -> str:
 def _rank_text(score: CandidateScore, values: Floats, feature: int) -> str:
     """Return a feature's rank among the candidates by their scores, as a text: "9th of 46".
 
-    ``values`` are the scores of the n features, NaN for those that are no
-    candidates. Features with equal scores have the same rank.
+    ``values`` are the scores of the n features, NaN for those that are
+    no candidates. Features with equal scores have the same rank.
     """
     gains = score.gains(values)
     rank = 1 + int(np.count_nonzero(gains > gains[feature]))

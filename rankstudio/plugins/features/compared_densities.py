@@ -33,12 +33,13 @@ class ComparedDensities:
     column : int
         Column of the feature, counted from 0.
     grid : ndarray of shape (g,)
-        Values of the validation part, ascending, at most 512; without 0 if
-        zeros are separate. The grid is empty if there are fewer than two such
-        values.
+        Values of the validation part, ascending, at most 512; without 0
+        if zeros are separate. The grid is empty if there are fewer than
+        two such values.
     classes : tuple of ClassDensity
-        Densities of the method at the grid, by ascending relevance. ``zeros``
-        is the share of a class's density on documents with value 0.
+        Densities of the method at the grid, by ascending relevance.
+        ``zeros`` is the share of a class's density on documents with
+        value 0.
     divergence : float
         Expected divergence, d.
     importance : float
@@ -46,8 +47,8 @@ class ComparedDensities:
     score : float
         ψ = s + d, the score for selection.
     rank : int
-        Position in the order of selection, from 1; 0 for features that were not
-        selected.
+        Position in the order of selection, from 1; 0 for features that
+        were not selected.
     """
 
     column: int
@@ -118,9 +119,10 @@ def compared_densities(
 def neighbour_on_path(path: PathResult, column: int) -> int | None:
     """Return the column of the feature with which the feature in ``column`` is compared by default.
 
-    This is the feature of ``path`` that is selected next. For the last feature,
-    it is the feature selected before it. For a feature that was not selected,
-    it is the last selected one. The result is None without another feature.
+    This is the feature of ``path`` that is selected next. For the last
+    feature, it is the feature selected before it. For a feature that
+    was not selected, it is the last selected one. The result is None
+    without another feature.
     """
     order = path.steps[-1].selected
     if column not in order:
@@ -136,13 +138,14 @@ def _grid_and_densities(
 ) -> tuple[Floats, tuple[ClassDensity, ...]]:
     """Return a grid of at most 512 compared values, and the densities of the relevance classes on the grid.
 
-    Zeros are separate if there are many: then they are not on the grid, and
-    each class has their share of its density. Both results are empty for fewer
-    than two values. ``y`` has the label of each document.
+    Zeros are separate if there are many: then they are not on the grid,
+    and each class has their share of its density. Both results are
+    empty for fewer than two values. ``y`` has the label of each
+    document.
     """
-    # `places` are the P different values, ascending, and `counts` the numbers
-    # of documents with each. Here, each value is there as often as documents
-    # have it.
+    # `places` are the P different values, ascending, and `counts` the
+    # numbers of documents with each. Here, each value is there as often
+    # as documents have it.
     values = np.repeat(compared.places, compared.counts.astype(np.int64))
     has_zeros = has_many_zeros(values)
     is_zero = (

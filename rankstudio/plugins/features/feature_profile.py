@@ -50,8 +50,8 @@ class ClassDensity:
     label : str
         "not relevant", "relevance 3", "relevance 0.1 to 0.4".
     density : ndarray of shape (128,)
-        Density at the points of the profile's grid. If zeros are separate, it
-        is that of the other values.
+        Density at the points of the profile's grid. If zeros are
+        separate, it is that of the other values.
     n_documents : int
         Number of documents of the class.
     zeros : float
@@ -76,8 +76,8 @@ class SelectedCorrelation:
     correlation : float
         Pearson's correlation within queries; 0 with a feature that is constant there.
     similarity : float
-        Similarity A by which the method penalises the two features; NaN if the
-        method uses none.
+        Similarity A by which the method penalises the two features; NaN
+        if the method uses none.
     """
 
     feature_id: int
@@ -96,17 +96,17 @@ class FeatureProfile:
         1-based.
     name : str
     grid : ndarray of shape (128,)
-        Grid from the smallest to the largest value, without zeros if they are
-        separate; of size 0 if all values are equal.
+        Grid from the smallest to the largest value, without zeros if
+        they are separate; of size 0 if all values are equal.
     classes : tuple of ClassDensity
-        Density of the feature in each relevance class, by ascending relevance;
-        empty if all values are equal.
+        Density of the feature in each relevance class, by ascending
+        relevance; empty if all values are equal.
     constant : bool
-        Whether the feature is constant within every query, so that it cannot
-        change any ranking.
+        Whether the feature is constant within every query, so that it
+        cannot change any ranking.
     alone : Mapping of str to float
-        Two measures of ranking by this feature alone, in the direction with the
-        better first one.
+        Two measures of ranking by this feature alone, in the direction
+        with the better first one.
     ascending : bool
         Whether that direction puts small values first.
     convention : str
@@ -119,21 +119,22 @@ class FeatureProfile:
         Pearson's correlation of the two features within queries; NaN if
         undefined.
     parts : Mapping of str to Mapping of str to float
-        Measures of the feature alone by part: "train", and "validation" and
-        "test" if they exist; all in the direction that is better on the
-        training part.
+        Measures of the feature alone by part: "train", and "validation"
+        and "test" if they exist; all in the direction that is better on
+        the training part.
     with_selected : tuple of SelectedCorrelation
-        Correlations with the features of a model in order of selection, without
-        the feature itself.
+        Correlations with the features of a model in order of selection,
+        without the feature itself.
     explained : float
         R²: share of the feature's variance within queries that a linear
-        function of the model's features explains; NaN without such features.
+        function of the model's features explains; NaN without such
+        features.
     importance : tuple of float
-        Importance s of the feature and of its negative, by which the method
-        penalises its weight; () if the method uses none.
+        Importance s of the feature and of its negative, by which the
+        method penalises its weight; () if the method uses none.
     bounds : FSMRankBounds or None
-        Bounds of FSMRank's theorems for the model; None for other methods, or
-        where they do not hold.
+        Bounds of FSMRank's theorems for the model; None for other
+        methods, or where they do not hold.
     """
 
     feature_id: int
@@ -158,12 +159,12 @@ class FeatureProfile:
     ) -> FeatureProfile:
         """Return the profile completed by importance, bounds, and similarity to the features of a model.
 
-        The profile's `with_selected` has the correlations with the other
-        features of the model. ``penalties`` have the profile's feature in row
-        0, and the other features in their columns.
+        The profile's `with_selected` has the correlations with the
+        other features of the model. ``penalties`` have the profile's
+        feature in row 0, and the other features in their columns.
         """
-        # The importance has two numbers: that of the feature, and that of its
-        # negative (small values first).
+        # The importance has two numbers: that of the feature, and that
+        # of its negative (small values first).
         rows = zip(self.with_selected, penalties.similarity[0].tolist(), strict=True)
         return replace(
             self,
@@ -190,8 +191,8 @@ class Inspector:
     other_parts : mapping of str to RankingDataset
         Other parts of the fold, by name, on which features alone are also measured.
     measure : str
-        Measure that decides the direction of a feature. A feature alone is
-        measured by this and another usual measure.
+        Measure that decides the direction of a feature. A feature alone
+        is measured by this and another usual measure.
     """
 
     def __init__(
@@ -252,16 +253,16 @@ class Inspector:
     def correlations(self) -> Any:
         """Pearson's correlations of the query-centred columns, shape (n, n); 0 for a constant feature.
 
-        The result for sparse features is no array: its values are computed when
-        it is indexed.
+        The result for sparse features is no array: its values are
+        computed when it is indexed.
         """
         data = self.dataset
         if isinstance(data.X, SparseRows):
             return SparseCorrelations(SparseQueryData(data.X, data.y, data.query_ptr))
 
-        # The products of all pairs of centred columns are summed over shards of
-        # whole queries, as the centred copy of all rows might not fit into
-        # memory.
+        # The products of all pairs of centred columns are summed over
+        # shards of whole queries, as the centred copy of all rows might
+        # not fit into memory.
         gram = np.zeros((data.n_features, data.n_features))
         for part in shards_of(data.query_ptr, _BLOCK_ROWS):
             rows = data.X[part.rows]
@@ -305,8 +306,8 @@ class Inspector:
     def _classes(self) -> list[tuple[str, Bools]]:
         """The classes of documents by relevance, at most five.
 
-        A class is the text of its label, and a mask of its documents, of shape
-        (m,).
+        A class is the text of its label, and a mask of its documents,
+        of shape (m,).
         """
         y = self.dataset.y
         labels = np.unique(y)
@@ -332,8 +333,8 @@ class Inspector:
 
     def _new_evaluator(self, part: RankingDataset) -> Evaluator:
         """Return an evaluator of a part by two measures: the shown one and another usual one."""
-        # The shown measure comes first; usual ones (ALONE) follow up to their
-        # number.
+        # The shown measure comes first; usual ones (ALONE) follow up to
+        # their number.
         names = (self.measure, *(name for name in ALONE if name != self.measure))[
             : len(ALONE)
         ]
@@ -362,20 +363,21 @@ class Inspector:
     def _explained_share(self, column: int, other_columns: Sequence[int]) -> float:
         """Return R², the share of a column's variance that other columns explain.
 
-        All columns are centred within queries. R² is NaN without other columns,
-        or for a constant column.
+        All columns are centred within queries. R² is NaN without other
+        columns, or for a constant column.
         """
         if not other_columns or self.correlations[column, column] == 0:
             return float("nan")
 
         # In units of the columns' norms, the normal equations have the
-        # correlations as their matrix, and R² is the product of right-hand side
-        # and solution.
+        # correlations as their matrix, and R² is the product of
+        # right-hand side and solution.
         products = self.correlations[list(other_columns), column]
 
-        # If a feature is a sum of others, an eigenvalue is 0 up to rounding, n
-        # eps of the largest one, and dividing by it would determine R². 1e-10
-        # is above n eps, and below the eigenvalues of different features.
+        # If a feature is a sum of others, an eigenvalue is 0 up to
+        # rounding, n eps of the largest one, and dividing by it would
+        # determine R². 1e-10 is above n eps, and below the eigenvalues
+        # of different features.
         weights = np.linalg.lstsq(
             self.correlations[np.ix_(other_columns, other_columns)],
             products,
@@ -386,9 +388,9 @@ class Inspector:
     def _densities(self, values: Floats) -> tuple[Floats, tuple[ClassDensity, ...]]:
         """Return a grid of values, shape (128,), and the density of each relevance class on it.
 
-        ``values`` has the value of each document. If many are 0, these are left
-        out of the grid, and each class has their share. For equal values, grid
-        and classes are empty.
+        ``values`` has the value of each document. If many are 0, these
+        are left out of the grid, and each class has their share. For
+        equal values, grid and classes are empty.
         """
         low = float(values.min())
         high = float(values.max())
@@ -421,11 +423,12 @@ class Inspector:
     def _measures_alone(self, values: Floats) -> tuple[dict[str, float], bool]:
         """Return the measures of ranking by one feature in its better direction, from its ``values`` (m,).
 
-        The second result says whether that direction puts small values first.
-        It is False for a feature that is equally good in both directions.
+        The second result says whether that direction puts small values
+        first. It is False for a feature that is equally good in both
+        directions.
         """
-        # Two rankings: by the values, and by their negatives, which puts small
-        # ones first.
+        # Two rankings: by the values, and by their negatives, which
+        # puts small ones first.
         by_direction = self._evaluator.evaluate_many(np.stack((values, -values)))
         sign = 1.0 if measure(self.measure).higher_is_better else -1.0
         large_first, small_first = sign * by_direction[self.measure]
@@ -437,8 +440,8 @@ class Inspector:
     def _most_correlated(self, column: int) -> tuple[int | None, float]:
         """Return the column with the largest absolute correlation to a column, and this correlation.
 
-        Columns are 0-based. Without any correlation other than 0, return None
-        and NaN.
+        Columns are 0-based. Without any correlation other than 0,
+        return None and NaN.
         """
         # The correlation with itself does not count.
         row = self.correlations[column].copy()

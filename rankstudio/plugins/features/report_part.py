@@ -35,8 +35,8 @@ _MAX_NAMED_FEATURES = 6
 def substitute_blocks(source: ReportSource) -> Iterator[Paragraph | TextTable]:
     """Yield substitutes for the features of the best run on each dataset, in its first fold.
 
-    Runs that can be ranked together are in one group. The best run of a dataset
-    is that of its first group.
+    Runs that can be ranked together are in one group. The best run of a
+    dataset is that of its first group.
     """
     for group in (group for group in source.groups if group.position == 1):
         selecting = [
@@ -94,10 +94,10 @@ def _group_paragraphs(
 ) -> Iterator[Paragraph | TextTable]:
     """Yield the table of features similar to those of a run's model, and paragraphs below it.
 
-    The paragraphs have the features without similar ones, and the three best
-    swaps. A group is a cluster of similar features with at least one in the
-    model. A swap replaces a feature of the model by another one, or leaves it
-    out.
+    The paragraphs have the features without similar ones, and the three
+    best swaps. A group is a cluster of similar features with at least
+    one in the model. A swap replaces a feature of the model by another
+    one, or leaves it out.
     """
     names = run.result.feature_names
     similar = [
@@ -161,8 +161,8 @@ def _group_swap_table(run: ReportedRun, model_substitutes: Substitutes) -> TextT
     def candidate_text(columns: Sequence[int]) -> str:
         """Return a group's name with its features, or the name of a single feature.
 
-        ``columns`` are the 0-based columns of one candidate: a group, or a
-        feature by itself.
+        ``columns`` are the 0-based columns of one candidate: a group,
+        or a feature by itself.
         """
         members = listed(names[column] for column in columns)
         group = group_of.get(ids[columns[0]], "")
@@ -201,8 +201,9 @@ def _group_row(
 ) -> tuple[str, ...]:
     """Return the table row of a group of similar features.
 
-    The row has the features by their ``names``, and the best swap of the group.
-    ``with_change`` adds the change of the criterion by the swap.
+    The row has the features by their ``names``, and the best swap of
+    the group. ``with_change`` adds the change of the criterion by the
+    swap.
     """
     chosen = listed(names[column] for column in group.selected)
     named_others = [names[column] for column in group.others[:_MAX_NAMED_FEATURES]]
@@ -211,8 +212,8 @@ def _group_row(
         listed(named_others + ([f"{n_more} more"] if n_more > 0 else [])) or NOTHING
     )
 
-    # Swaps without a computed change (NaN) come last. In a cluster without
-    # other features there is nothing to swap.
+    # Swaps without a computed change (NaN) come last. In a cluster
+    # without other features there is nothing to swap.
     swap: Swap | None = min(
         (swap for swap in group.swaps if group.others),
         key=lambda candidate: np.inf if isnan(candidate.change) else candidate.change,

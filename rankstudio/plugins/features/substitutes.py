@@ -28,8 +28,8 @@ MOST_SHOWN = 60
 _MAX_SWAP_SECONDS = 3.0  # if all swaps would take longer, fewer of them are computed
 _ROUNDING = 1e-12  # relative difference up to which two criteria are equal
 # Relative difference by which a swap must lower the criterion more than
-# removing the feature. A swap with a constant feature differs from the removal
-# only by rounding.
+# removing the feature. A swap with a constant feature differs from the
+# removal only by rounding.
 _MIN_RELATIVE_FALL = 1e-6
 
 Changes = Mapping[tuple[int, int | None], float]
@@ -55,11 +55,11 @@ class Swap:
     added : int or None
         Column of the other feature; None for a removal.
     correlation : float
-        Pearson's correlation between the two features within queries; NaN for a
-        removal.
+        Pearson's correlation between the two features within queries;
+        NaN for a removal.
     change : float
-        Change of the criterion, comparable between folds (per document); NaN if
-        not computed.
+        Change of the criterion, comparable between folds (per
+        document); NaN if not computed.
     """
 
     removed: int
@@ -98,9 +98,9 @@ class SubstituteGroup:
     least : float
         Smallest |r| between two features of the cluster; NaN for a single feature.
     swaps : tuple of Swap
-        Best replacement in the cluster for each selected feature. For a single
-        feature, or a cluster with all features selected, the replacement with
-        the largest correlation.
+        Best replacement in the cluster for each selected feature. For a
+        single feature, or a cluster with all features selected, the
+        replacement with the largest correlation.
     """
 
     selected: tuple[int, ...]
@@ -124,17 +124,17 @@ class Substitutes:
     groups : tuple of SubstituteGroup
         Clusters by their first selected feature.
     better : tuple of Swap
-        Best change for each selected feature, the largest reduction of the
-        criterion first: a swap with a shown feature, or a removal if no swap is
-        better. Swaps with features that are constant within every query are no
-        better than a removal.
+        Best change for each selected feature, the largest reduction of
+        the criterion first: a swap with a shown feature, or a removal
+        if no swap is better. Swaps with features that are constant
+        within every query are no better than a removal.
     why_no_swaps : str
         Reason why changes of the criterion are missing, as a sentence; otherwise "".
     n_features : int
         Number of features of the data, shown or not.
     group_swaps : tuple of GroupSwap
-        Best swap of each candidate of the model that involves a group; features
-        of groups occur in no other swap.
+        Best swap of each candidate of the model that involves a group;
+        features of groups occur in no other swap.
     """
 
     columns: tuple[int, ...]
@@ -169,8 +169,8 @@ def substitutes(
     data : QueryData
         Training data of the fold.
     correlations : ndarray of shape (n, n)
-        Pearson's correlations between the features of the training data, within
-        queries.
+        Pearson's correlations between the features of the training
+        data, within queries.
     clusters : Clusters
         Clusters of the features by these correlations.
     groups : ColumnGroups, optional
@@ -179,11 +179,11 @@ def substitutes(
     Returns
     -------
     Substitutes
-        Clusters of similar features, and the swaps and removals that change the
-        criterion best.
+        Clusters of similar features, and the swaps and removals that
+        change the criterion best.
     """
-    # Of very many selected features, those with the greatest weights are shown.
-    # `ranked` are the shown ones, in the order of selection.
+    # Of very many selected features, those with the greatest weights
+    # are shown. `ranked` are the shown ones, in the order of selection.
     step = path.steps[position]
     selected = step.selected
     weights = np.abs(step.coef)
@@ -224,8 +224,8 @@ def substitutes(
         has_one_query = data.ptr.size == 2
         reason = NO_QUERIES if has_one_query else NO_SWAPS
 
-    # Per document, if the criterion is a sum over documents. Members of groups
-    # are not swapped alone.
+    # Per document, if the criterion is a sum over documents. Members of
+    # groups are not swapped alone.
     changes = {
         swap: change / path.divisor
         for swap, change in changes.items()
@@ -271,10 +271,10 @@ def _criterion_changes(
 ) -> tuple[Changes, str]:
     """Return the change of the criterion by each swap and removal of a selected feature, and a reason.
 
-    The reason says why changes are not computed; it is "" if changes are
-    computed. Without candidates there are no changes. The added features are
-    all shown features, or, if that would take too long, only those in the
-    clusters of the selected features.
+    The reason says why changes are not computed; it is "" if changes
+    are computed. Without candidates there are no changes. The added
+    features are all shown features, or, if that would take too long,
+    only those in the clusters of the selected features.
     """
     model_columns = set(selected)
     in_same_clusters = {
@@ -292,14 +292,16 @@ def _criterion_changes(
             if not selected or not candidates.size:
                 return {}, ""
 
-            # The criterion of the model (a number), with each of k features
-            # replaced by each of c candidates, (k, c), and without each, (k,).
+            # The criterion of the model (a number), with each of k
+            # features replaced by each of c candidates, (k, c), and
+            # without each, (k,).
             criterion, swapped, without, _ = swap_criteria(
                 data, regularization, selected, candidates
             )
 
-            # A row per removed feature: the criterion without it in column 0,
-            # and with each candidate instead in the other columns.
+            # A row per removed feature: the criterion without it in
+            # column 0, and with each candidate instead in the other
+            # columns.
             costs = np.column_stack((without, swapped))
             changes = costs - criterion
 
@@ -323,13 +325,14 @@ def _group_swaps(
 ) -> tuple[tuple[GroupSwap, ...], str]:
     """Return the best swap of each candidate of the model for another, and the reason if none is computed.
 
-    Only swaps in which at least one of the two candidates is a group are
-    returned. A candidate is a group, or a feature by itself; ``divisor`` makes
-    changes comparable between folds.
+    Only swaps in which at least one of the two candidates is a group
+    are returned. A candidate is a group, or a feature by itself;
+    ``divisor`` makes changes comparable between folds.
     """
-    # The time is estimated from the number of features that all swaps add
-    # together: each candidate of the model is replaced by each candidate, but
-    # not by itself. `model_groups` has the positions of the model's candidates.
+    # The time is estimated from the number of features that all swaps
+    # add together: each candidate of the model is replaced by each
+    # candidate, but not by itself. `model_groups` has the positions of
+    # the model's candidates.
     model_groups = groups.containing(selected)
     n_added = len(model_groups) * sum(map(len, groups.groups)) - len(selected)
     if not swap_seconds(data.ptr.size - 1, len(selected), n_added) <= _MAX_SWAP_SECONDS:
@@ -362,9 +365,9 @@ def _substitute_groups(
 ) -> tuple[SubstituteGroup, ...]:
     """Return the selected features by cluster, with similar unselected features and the best swaps.
 
-    ``changes`` are those of the criterion by the removed and the added column,
-    and ``grouped_columns`` contains the features of groups, which are not
-    swapped one by one.
+    ``changes`` are those of the criterion by the removed and the added
+    column, and ``grouped_columns`` contains the features of groups,
+    which are not swapped one by one.
     """
     # Clusters in the order of their first selected features.
     groups = []
@@ -388,9 +391,9 @@ def _substitute_groups(
         ]
         least = float(pairs.min()) if pairs.size else float("nan")
 
-        # Without unselected features in the cluster, any shown one may be the
-        # best swap, but no constant one: its correlation is 0, even with
-        # itself.
+        # Without unselected features in the cluster, any shown one may
+        # be the best swap, but no constant one: its correlation is 0,
+        # even with itself.
         possible = outside or tuple(
             c for c in shown_columns if c not in model_columns and correlations[c, c]
         )
@@ -401,8 +404,8 @@ def _substitute_groups(
             if column not in grouped_columns
         ]
 
-        # A single feature of a group without similar features is described by
-        # the swap of its group.
+        # A single feature of a group without similar features is
+        # described by the swap of its group.
         if not outside and len(chosen) == 1 and chosen[0] in grouped_columns:
             continue
         groups.append(
@@ -422,9 +425,9 @@ def _best_swap(
 ) -> Swap | None:
     """Return the best swap for the feature in column ``removed``; None if ``possible`` is empty.
 
-    ``possible`` are the columns of the features that may be added. The best of
-    them has the least change of the criterion if ``by_change``, else the
-    greatest similarity to the removed one.
+    ``possible`` are the columns of the features that may be added. The
+    best of them has the least change of the criterion if ``by_change``,
+    else the greatest similarity to the removed one.
     """
     if not possible:
         return None
@@ -432,8 +435,9 @@ def _best_swap(
     def change_and_similarity(added: int) -> tuple[float, float]:
         """Return the key that sorts features to add by how good a swap is.
 
-        ``added`` is the column of the feature. The best change comes first, if
-        changes count, then the greatest similarity to the removed feature.
+        ``added`` is the column of the feature. The best change comes
+        first, if changes count, then the greatest similarity to the
+        removed feature.
         """
         change = changes.get((removed, added), float("inf")) if by_change else 0.0
         return change, -abs(correlations[removed, added])
@@ -448,8 +452,9 @@ def _improving_swaps(correlations: Floats, changes: Changes) -> tuple[Swap, ...]
 
     Features without a swap that lowers the criterion are left out.
     """
-    # Change and added column by the removed column. The removal of a feature
-    # precedes its swaps, which have to be clearly better than it.
+    # Change and added column by the removed column. The removal of a
+    # feature precedes its swaps, which have to be clearly better than
+    # it.
     best: dict[int, tuple[float, int | None]] = {}
     for (removed, added), change in changes.items():
         least, _ = best.get(removed, (0.0, None))

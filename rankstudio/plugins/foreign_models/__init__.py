@@ -1,13 +1,15 @@
 """Models that other programs learned, read from their own files: weighted sums and trees, ONNX included.
 
-For comparing the model of another program with a selection, by the same measures on the
-same documents.
+For comparing the model of another program with a selection, by the same
+measures on the same documents.
 
 References
 ----------
-ONNX: Open Neural Network Exchange, operators of ai.onnx.ml. https://onnx.ai
-Dang, V. (2013). The Lemur project: RankLib. https://sourceforge.net/p/lemur/wiki/RankLib
-Ke, G. et al. (2017). LightGBM: a highly efficient gradient boosting decision tree. NeurIPS 30.
+ONNX: Open Neural Network Exchange, operators of ai.onnx.ml.
+https://onnx.ai Dang, V. (2013). The Lemur project: RankLib.
+https://sourceforge.net/p/lemur/wiki/RankLib Ke, G. et al. (2017).
+LightGBM: a highly efficient gradient boosting decision tree. NeurIPS
+30.
 """
 
 from __future__ import annotations

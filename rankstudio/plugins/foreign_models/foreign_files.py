@@ -54,8 +54,8 @@ _FIRST_NAME = "feature_0"
 def is_foreign_text(path: Path) -> bool:
     """Return whether a file is a model of another program, by its beginning.
 
-    This function recognizes formats other than JSON: ONNX, and the texts of
-    LightGBM and RankLib.
+    This function recognizes formats other than JSON: ONNX, and the
+    texts of LightGBM and RankLib.
     """
     if path.suffix.lower() == _ONNX_SUFFIX:
         return path.is_file()
@@ -99,8 +99,8 @@ def parsed_file(path: Path) -> ParsedModel | None:
     except UnreadableModelError as error:
         raise DatasetError(f"{shown_path(path)}: {error}") from error
 
-    # Numbers of features that are positions in a feature set ("set") are of use
-    # only with the names in that set.
+    # Numbers of features that are positions in a feature set ("set")
+    # are of use only with the names in that set.
     if parsed is not None and parsed.numbering == "set" and not parsed.names:
         return _with_set_names(parsed, path)
     return parsed
@@ -112,8 +112,8 @@ def _with_set_names(parsed: ParsedModel, path: Path) -> ParsedModel:
     Raises
     ------
     DatasetError
-        If templates of the set add constants to values, to which the thresholds
-        of the trees then apply.
+        If templates of the set add constants to values, to which the
+        thresholds of the trees then apply.
     """
     # The exported set has the name of the model with the ending `FEATURE_SET`.
     set_path = path.with_name(f"{path.stem}{FEATURE_SET}")
@@ -122,8 +122,8 @@ def _with_set_names(parsed: ParsedModel, path: Path) -> ParsedModel:
         return parsed
     used = {number for tree in parsed.trees for number, *_ in tree.splits}
 
-    # The numbers of the model are positions in the set, from 0. The text of a
-    # template that adds a constant contains `SHIFTED`.
+    # The numbers of the model are positions in the set, from 0. The
+    # text of a template that adds a constant contains `SHIFTED`.
     if any(
         SHIFTED in text
         for index, text in enumerate(feature_set.definitions.values())
@@ -212,8 +212,9 @@ def model_in_data(parsed: ParsedModel, dataset: FoldedDataset, path: Path) -> Mo
     DatasetError
         If the data do not have a feature of the model.
     """
-    # The numbers of the features that the model uses: those of the splits or,
-    # without trees, those of the weights, which are a dict by number.
+    # The numbers of the features that the model uses: those of the
+    # splits or, without trees, those of the weights, which are a dict
+    # by number.
     trees, text = _lightgbm_trees(parsed)
     used = sorted(
         {column for tree in trees for column, *_ in tree.splits} or parsed.weights
@@ -228,8 +229,8 @@ def model_in_data(parsed: ParsedModel, dataset: FoldedDataset, path: Path) -> Mo
     }
     origin = {"program": parsed.program}
 
-    # `FOREIGN` takes the place of the method. {}: the parameters with which the
-    # model was learned are not known.
+    # `FOREIGN` takes the place of the method. {}: the parameters with
+    # which the model was learned are not known.
     if not trees:
         weights = tuple(Weight(ids[c], names[c], parsed.weights[c]) for c in used)
         return Model(weights, FOREIGN, {}, origin, source=str(path))
@@ -247,8 +248,8 @@ def model_in_data(parsed: ParsedModel, dataset: FoldedDataset, path: Path) -> Mo
 def _lightgbm_trees(parsed: ParsedModel) -> tuple[tuple[ScoreTree, ...], str]:
     """Return the trees of a model, and their text in LightGBM's format; () and "" for a weighted sum.
 
-    The columns of the text are the features that the trees use, except in a
-    model of LightGBM itself, whose text keeps its columns.
+    The columns of the text are the features that the trees use, except
+    in a model of LightGBM itself, whose text keeps its columns.
     """
     # `checked_trees` raises an error for trees that LightGBM could not read.
     if parsed.lightgbm:
@@ -281,8 +282,8 @@ def _lightgbm_trees(parsed: ParsedModel) -> tuple[tuple[ScoreTree, ...], str]:
         f"Tree={i}\n{tree.text(number_of)}\n\n" for i, tree in enumerate(trees)
     ]
 
-    # One column more than used, as LightGBM needs at least two features. The
-    # range of the values is not known: "none".
+    # One column more than used, as LightGBM needs at least two
+    # features. The range of the values is not known: "none".
     text = model_text(tree_texts, [f"Column_{c}" for c in range(len(used) + 1)], "none")
     return trees, checked_trees(text, len(used) + 1).text
 
@@ -292,8 +293,9 @@ def _feature_ids(
 ) -> dict[int, int]:
     """Return the ids of the features that a model uses, by their numbers in the model.
 
-    Features are found by their names. If some name is unknown and all names are
-    default names of a library, the features are found by their numbers instead.
+    Features are found by their names. If some name is unknown and all
+    names are default names of a library, the features are found by
+    their numbers instead.
 
     Raises
     ------
@@ -307,14 +309,14 @@ def _feature_ids(
     }
     id_of = _named_ids(dataset) if name_of else {}
 
-    # The model may have been exported by RankStudio, which changes names for
-    # other programs. Names of the data come first.
+    # The model may have been exported by RankStudio, which changes
+    # names for other programs. Names of the data come first.
     if name_of and any(name not in id_of for name in name_of.values()):
         id_of = {**_exported_ids(dataset), **id_of}
     unknown = [number for number in used if name_of.get(number, "") not in id_of]
 
-    # A library that names its first column "feature_0" counts columns from 0,
-    # so that its "feature_1" is not the feature with id 1.
+    # A library that names its first column "feature_0" counts columns
+    # from 0, so that its "feature_1" is not the feature with id 1.
     counts_columns = _FIRST_NAME in parsed.names and _FIRST_NAME not in id_of
     if used and not unknown and not counts_columns:
         return {number: id_of[name_of[number]] for number in used}
@@ -332,8 +334,8 @@ def _feature_ids(
             text.format(file=shown_path(path), program=parsed.program, **fields)
         )
 
-    # All names are defaults of a library: numbers count instead. The second
-    # call is for its errors only.
+    # All names are defaults of a library: numbers count instead. The
+    # second call is for its errors only.
     numbers = _numbered_ids(parsed, dataset)
     _refuse_numbers(parsed, used, numbers, dataset, path)
     return {number: numbers[number] for number in used}
@@ -348,8 +350,8 @@ def _refuse_numbers(
 ) -> None:
     """Raise a DatasetError if a model without names uses no features, or features not in the data.
 
-    ``used`` are the numbers of the features in the model, and ``numbers`` the
-    ids of the data's features by such numbers.
+    ``used`` are the numbers of the features in the model, and
+    ``numbers`` the ids of the data's features by such numbers.
     """
     ids = dataset.feature_ids.tolist()
 
@@ -367,8 +369,8 @@ def _refuse_numbers(
         )
         raise DatasetError(text.format(**fields))
 
-    # Without any numbers, the features of the model and those of the data could
-    # not be matched.
+    # Without any numbers, the features of the model and those of the
+    # data could not be matched.
     if missing is not None and not numbers and parsed.numbering == "set":
         text = tr(
             "{file}: the {program} model numbers features by their places in its feature set, which is not "
@@ -402,9 +404,9 @@ def _refuse_numbers(
 def _named_ids(dataset: FoldedDataset) -> dict[str, int]:
     """Return the ids of the data's features by all names that a model may have for them.
 
-    A feature may have the name in its data, the user's name for it, and the
-    name in a feature set. Names with blanks are also there with underscores. A
-    name that two features have is left out.
+    A feature may have the name in its data, the user's name for it, and
+    the name in a feature set. Names with blanks are also there with
+    underscores. A name that two features have is left out.
     """
     ids = dataset.feature_ids.tolist()
     data_names = given_names(dataset)
@@ -439,17 +441,18 @@ def _exported_ids(dataset: FoldedDataset) -> dict[str, int]:
 def _numbered_ids(parsed: ParsedModel, dataset: FoldedDataset) -> dict[int, int]:
     """Return the ids of features by their numbers in a model without names; {} if they cannot be matched.
 
-    `parsed.numbering` says what these numbers are: positions in a feature set,
-    ids, or columns.
+    `parsed.numbering` says what these numbers are: positions in a
+    feature set, ids, or columns.
 
-    A library that read LETOR text has a column for each id, including 0, which
-    no feature has.
+    A library that read LETOR text has a column for each id, including
+    0, which no feature has.
     """
     ids = dataset.feature_ids.tolist()
     feature_set = dataset.extension(FeatureSet)
 
-    # Numbers are positions in a feature set, from 0. Without the set, features
-    # without names of their own are in the order of their ids, from 1.
+    # Numbers are positions in a feature set, from 0. Without the set,
+    # features without names of their own are in the order of their ids,
+    # from 1.
     if parsed.numbering == "set" and feature_set is not None:
         positions = {name: index for index, name in enumerate(feature_set.names)}
         return {positions[name]: id_ for id_, name in feature_set.ids.items()}

@@ -100,8 +100,8 @@ def onnx_model(path: Path) -> ParsedModel:
         raise MissingExtraError(path.name, "onnx", "onnx") from error
     try:
         return _parsed_graph(onnx.load(path, load_external_data=False), path.parent)
-    # An error that already says what is wrong is passed on. All others mean
-    # that the graph does not have the expected parts.
+    # An error that already says what is wrong is passed on. All others
+    # mean that the graph does not have the expected parts.
     except UnreadableModelError:
         raise
     except (
@@ -126,8 +126,8 @@ def onnx_model(path: Path) -> ParsedModel:
 def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
     """Return the model of a graph, whose operators must form a chain from the input to the score.
 
-    ``folder`` is that of the file, in which large constants may have files of
-    their own. Any other graph raises UnreadableModelError.
+    ``folder`` is that of the file, in which large constants may have
+    files of their own. Any other graph raises UnreadableModelError.
     """
     graph = model.graph
     if model.functions or graph.sparse_initializer:
@@ -138,8 +138,8 @@ def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
     if len(versions) != len(model.opset_import):
         raise unreadable(ONNX, tr("one version of each domain"))
 
-    # Constants are initializers or outputs of Constant nodes; all other nodes
-    # are the chain of operators.
+    # Constants are initializers or outputs of Constant nodes; all other
+    # nodes are the chain of operators.
     constants = {tensor.name: tensor for tensor in graph.initializer}
     chain: list[tuple[onnx.NodeProto, dict[str, Any]]] = []
     for node in graph.node:
@@ -150,8 +150,8 @@ def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
         else:
             chain.append((node, attributes_of(node, folder)))
 
-    # Initializers may be listed as inputs of the graph, too; those are no
-    # inputs for documents.
+    # Initializers may be listed as inputs of the graph, too; those are
+    # no inputs for documents.
     inputs = [value for value in graph.input if value.name not in constants]
 
     # Each value must be defined once, else the name of an input would be ambiguous.
@@ -164,24 +164,24 @@ def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
     if has_repeated_name or len(inputs) != 1 or len(graph.output) != 1:
         raise unreadable(ONNX, tr("one input and one output"))
 
-    # Follow the chain: each operator takes the output of the one before as its
-    # first input.
+    # Follow the chain: each operator takes the output of the one before
+    # as its first input.
     stage = _input_stage(inputs[0])
     current = inputs[0].name
     for node, attributes in chain:
         if node.input[0] != current:
             raise refused(node, tr("another input"), tr("operators in a row"))
 
-        # The remaining inputs are constants; an optional input that is left out
-        # has an empty name.
+        # The remaining inputs are constants; an optional input that is
+        # left out has an empty name.
         arrays = [array_of(constants[name], folder) for name in node.input[1:] if name]
         stage = _stage_after(stage, node, attributes, arrays)
         current = node.output[0]
     if graph.output[0].name != current or stage.model is None:
         raise unreadable(ONNX, tr("one input and one output"))
 
-    # The ONNX export writes the names of the features to the metadata, one on
-    # each line.
+    # The ONNX export writes the names of the features to the metadata,
+    # one on each line.
     name_texts = [p.value for p in model.metadata_props if p.key == "feature_names"]
     names = tuple(name_texts[0].split("\n")) if name_texts else ()
     return replace(stage.model, names=names)
@@ -190,8 +190,8 @@ def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
 def _input_stage(value: onnx.ValueInfoProto) -> _Stage:
     """Return the stage (the kind of values between two operators) of a graph's input.
 
-    The input has documents in rows, in single or double precision; its columns
-    may be of an unknown number, 0.
+    The input has documents in rows, in single or double precision; its
+    columns may be of an unknown number, 0.
     """
     import onnx  # noqa: PLC0415 - an extra
 
@@ -214,9 +214,9 @@ def _stage_after(
 ) -> _Stage:
     """Return the stage after an operator: the kind of values that it passes on, and the model, if it scores.
 
-    ``stage`` is the one before it, ``attributes`` are the operator's settings,
-    and ``arrays`` its constant inputs. Anything unknown raises
-    UnreadableModelError.
+    ``stage`` is the one before it, ``attributes`` are the operator's
+    settings, and ``arrays`` its constant inputs. Anything unknown
+    raises UnreadableModelError.
     """
     match node.op_type:
         # Operators that only convert values or their shape.
@@ -259,9 +259,10 @@ def _stage_after(
 def _cast(stage: _Stage, node: onnx.NodeProto, attributes: Mapping[str, Any]) -> _Stage:
     """Return the stage (the kind of values) after an operator that changes precision to single or double.
 
-    RankStudio computes sums in doubles in any case, but thresholds of trees are
-    compared with values as they are rounded in the graph. ``is_rounded`` of a
-    stage says that the values were in single precision at some point.
+    RankStudio computes sums in doubles in any case, but thresholds of
+    trees are compared with values as they are rounded in the graph.
+    ``is_rounded`` of a stage says that the values were in single
+    precision at some point.
     """
     import onnx  # noqa: PLC0415 - an extra
 
@@ -316,13 +317,13 @@ def _reshaped(
 def _allowed_shapes(stage: _Stage, operator: str) -> dict[tuple[int, ...], _Stage]:
     """Return the stage after an operator, "Reshape", "Flatten" or "Squeeze", for each shape that it may have.
 
-    For "Flatten" and "Squeeze", the key is the axis or axes instead. In a
-    shape, 0 keeps a size, and -1 infers it from the others.
+    For "Flatten" and "Squeeze", the key is the axis or axes instead. In
+    a shape, 0 keeps a size, and -1 infers it from the others.
     """
     n = stage.n_features
 
-    # Before the operator that scores, values are documents, whose shape must
-    # not change.
+    # Before the operator that scores, values are documents, whose shape
+    # must not change.
     if stage.model is None:
         sizes = ((-1, n), (0, n), (0, -1)) if n else ((0, -1),)
         shapes = {"Reshape": sizes, "Flatten": ((1,),), "Squeeze": ()}
@@ -347,8 +348,8 @@ def _matrix_weights(
 ) -> tuple[dict[int, float], int, bool]:
     """Return the weights of a matrix product, its number of features, and whether scores are a column.
 
-    The weights are those of the n features, as a vector of shape (n,) or as a
-    matrix of shape (n, 1), by which scores become a column.
+    The weights are those of the n features, as a vector of shape (n,)
+    or as a matrix of shape (n, 1), by which scores become a column.
     """
     (matrix,) = arrays
 
@@ -379,8 +380,8 @@ def _linear_model(
 
     ``values`` are the attributes of the operator.
     """
-    # The input may have an unknown number of features, 0. `_check_score` is
-    # called for its errors only.
+    # The input may have an unknown number of features, 0.
+    # `_check_score` is called for its errors only.
     coefficients = values["coefficients"]
     n = stage.n_features or len(coefficients)
     _check_score(
@@ -403,8 +404,8 @@ def _check_score(
 ) -> None:
     """Raise UnreadableModelError if an operator computes several scores, or transforms the score.
 
-    A target is a score of a document; ``n_constants`` are the numbers that are
-    added to scores, one for each of them.
+    A target is a score of a document; ``n_constants`` are the numbers
+    that are added to scores, one for each of them.
     """
     if n_targets != 1 or n_constants > 1:
         raise refused(
@@ -425,8 +426,8 @@ def _floats(
 ) -> list[float]:
     """Return the numbers of an attribute with a name; empty if the operator does not have it.
 
-    The attribute is a list of floats, or a tensor in ``dtype``, the precision
-    of the input.
+    The attribute is a list of floats, or a tensor in ``dtype``, the
+    precision of the input.
     """
     tensor = values.get(f"{name}_as_tensor")
     if tensor is None:
@@ -442,10 +443,11 @@ def _checked_split(
 ) -> tuple[int, float, bool]:
     """Return the feature of a split, its threshold, and whether its true branch is the one below.
 
-    ONNX splits by a comparison with ``value``, such as "less than", which is
-    ``mode``; a document for which it is true goes to the true branch. In
-    RankStudio, values up to the threshold go to the branch below. No values are
-    missing, so that attributes for missing values have no effect.
+    ONNX splits by a comparison with ``value``, such as "less than",
+    which is ``mode``; a document for which it is true goes to the true
+    branch. In RankStudio, values up to the threshold go to the branch
+    below. No values are missing, so that attributes for missing values
+    have no effect.
     """
     if mode not in _MODES:
         raise refused(
@@ -454,8 +456,8 @@ def _checked_split(
             ", ".join(_MODES),
         )
     if stage.is_rounded:
-        # Only a threshold that is a float itself is accepted, to be compared
-        # with values that are floats.
+        # Only a threshold that is a float itself is accepted, to be
+        # compared with values that are floats.
         nearest = (
             float(np.float32(value))
             if abs(value) <= float(np.finfo(np.float32).max)
@@ -485,16 +487,17 @@ def _regressor_trees(
 ) -> tuple[ScoreTree, ...]:
     """Return the trees of the operator ``TreeEnsembleRegressor``, whose leaves add up to the score.
 
-    ``stage`` is that before the operator, and ``values`` are the operator's
-    attributes. A node has the number of its tree and its own number in this
-    tree. Raise UnreadableModelError for anything unknown.
+    ``stage`` is that before the operator, and ``values`` are the
+    operator's attributes. A node has the number of its tree and its own
+    number in this tree. Raise UnreadableModelError for anything
+    unknown.
     """
     constants = _floats(node, values, "base_values", stage.dtype)
     _check_score(node, values, values.get("n_targets", 1), len(constants))
     kind = values.get("aggregate_function", _SUM.encode()).decode()
 
-    # The properties of all nodes of all trees are parallel lists; each row here
-    # is one node.
+    # The properties of all nodes of all trees are parallel lists; each
+    # row here is one node.
     thresholds = _floats(node, values, "nodes_values", stage.dtype)
     values = {
         **values,
@@ -506,14 +509,14 @@ def _regressor_trees(
     # by the numbers of the tree and of the node
     nodes = {(row[0], row[1]): row for row in rows}
 
-    # The leaves have their values in lists of their own, by the numbers of tree
-    # and node.
+    # The leaves have their values in lists of their own, by the numbers
+    # of tree and node.
     weights = _floats(node, values, "target_weights", stage.dtype)
     keys = list(zip(values["target_treeids"], values["target_nodeids"], strict=True))
     leaves = dict(zip(keys, weights, strict=True))
 
-    # The tree of each run of consecutive rows; a tree whose rows are not
-    # consecutive occurs twice.
+    # The tree of each run of consecutive rows; a tree whose rows are
+    # not consecutive occurs twice.
     tree_runs = [tree for tree, _ in groupby(tree for tree, *_ in rows)]
     leaf_keys = {(tree, number) for tree, number, _, mode, *_ in rows if mode == "LEAF"}
 
@@ -536,9 +539,9 @@ def _regressor_trees(
     def node_of(key: Any) -> Split | float:
         """Return a node by its key, the numbers of tree and node: a split, or the value of a leaf.
 
-        A split is a feature, a threshold, and the keys of the nodes for values
-        up to it and above it. ``nodes`` and ``leaves`` of the enclosing
-        function have both by such keys.
+        A split is a feature, a threshold, and the keys of the nodes for
+        values up to it and above it. ``nodes`` and ``leaves`` of the
+        enclosing function have both by such keys.
         """
         tree, _, feature, mode, true, false, value = nodes[key]
         if mode == "LEAF":
@@ -570,22 +573,22 @@ def _ensemble_trees(
 ) -> tuple[ScoreTree, ...]:
     """Return the trees of the operator ``TreeEnsemble``, whose leaves add up to the score.
 
-    ``stage`` is that before the operator, and ``values`` are the operator's
-    attributes: all splits in one array, and all leaves in another. Raise
-    UnreadableModelError for anything unknown.
+    ``stage`` is that before the operator, and ``values`` are the
+    operator's attributes: all splits in one array, and all leaves in
+    another. Raise UnreadableModelError for anything unknown.
     """
     _check_score(node, values, values.get("n_targets", 1), 0)
 
-    # The standard's numbers of the ways to aggregate trees that can be read;
-    # others are refused below.
+    # The standard's numbers of the ways to aggregate trees that can be
+    # read; others are refused below.
     kinds = {0: _AVERAGE, 1: _SUM}
     number = values.get("aggregate_function", 1)
     splits = values["nodes_splits"]
     weights = values["leaf_weights"]
     modes = values["nodes_modes"]
 
-    # Thresholds and leaves have the type of the input, and each array has one
-    # dimension.
+    # Thresholds and leaves have the type of the input, and each array
+    # has one dimension.
     if any(part.dtype != stage.dtype or part.ndim != 1 for part in (splits, weights)):
         raise refused(node, f"{splits.dtype}, {weights.dtype}", stage.dtype)
     if modes.dtype != np.uint8 or modes.shape != splits.shape:
@@ -611,9 +614,10 @@ def _ensemble_trees(
     def child_key(node_index: int, side: str) -> tuple[int, bool, str]:
         """Return the key of the child of a split, for documents whose comparison is true or false.
 
-        ``node_index`` is that of the split, and ``side`` is "true" or "false".
-        The key has the index of the child, whether it is a leaf, and the side.
-        The lists in ``values`` of the enclosing function have the children.
+        ``node_index`` is that of the split, and ``side`` is "true" or
+        "false". The key has the index of the child, whether it is a
+        leaf, and the side. The lists in ``values`` of the enclosing
+        function have the children.
         """
         index = int(values[f"nodes_{side}nodeids"][node_index])
         is_leaf = bool(values[f"nodes_{side}leafs"][node_index])
@@ -622,20 +626,21 @@ def _ensemble_trees(
     def node_of(key: Any) -> Split | float:
         """Return a node by its key: the value of a leaf, or a split.
 
-        A split is a feature, a threshold, and the keys of the nodes for values
-        up to it and above it. A key has the index, whether it is one of a leaf,
-        and the side of its parent. With the side, the two children of a split
-        have different keys even if both are the same leaf, as in a tree of one
-        leaf. Uses the lists of the function around it: `weights` of leaves, and
-        `modes`, `splits` (thresholds) and `values` of splits.
+        A split is a feature, a threshold, and the keys of the nodes for
+        values up to it and above it. A key has the index, whether it is
+        one of a leaf, and the side of its parent. With the side, the
+        two children of a split have different keys even if both are the
+        same leaf, as in a tree of one leaf. Uses the lists of the
+        function around it: `weights` of leaves, and `modes`, `splits`
+        (thresholds) and `values` of splits.
         """
         index, is_leaf, _ = key
         if is_leaf:
             return finite(ONNX, weights[whole(ONNX, index)])
         node_index = whole(ONNX, index)
 
-        # A number that the standard does not define is kept as text for the
-        # error message.
+        # A number that the standard does not define is kept as text for
+        # the error message.
         mode = (
             _MODES[modes[node_index]]
             if modes[node_index] < len(_MODES)
@@ -667,8 +672,8 @@ def _summed_trees(
 ) -> tuple[ScoreTree, ...]:
     """Return trees whose leaves add up to the score; ``kind`` is how the operator combines trees.
 
-    For an average, the leaves are divided by the number of trees. Kinds other
-    than that and the sum raise UnreadableModelError.
+    For an average, the leaves are divided by the number of trees. Kinds
+    other than that and the sum raise UnreadableModelError.
     """
     if kind not in (_SUM, _AVERAGE):
         text = tr("the attribute {name}").format(name="aggregate_function")

@@ -1,7 +1,8 @@
 """Reads the parts of an ONNX graph: operators with their attributes, and constants with their data.
 
-Domain, version and attributes determine what an operator does. An operator that
-differs in any of these from those in :data:`OPERATORS` is refused.
+Domain, version and attributes determine what an operator does. An
+operator that differs in any of these from those in :data:`OPERATORS` is
+refused.
 """
 
 from __future__ import annotations
@@ -119,8 +120,8 @@ def of_file(text: str) -> str:
 def refused(node: onnx.NodeProto, problem: str, expected: str) -> UnreadableModelError:
     """Return the error for an operator with a property that cannot be read; the caller raises it.
 
-    ``problem`` is what the operator has, and ``expected`` what it should have,
-    both as parts of a sentence.
+    ``problem`` is what the operator has, and ``expected`` what it
+    should have, both as parts of a sentence.
     """
     text = tr(
         "the operator {operator} of the ONNX model has {what}; expected {expected}."
@@ -178,8 +179,8 @@ def checked_operator(node: onnx.NodeProto, versions: Mapping[str, int]) -> str:
 def standard_name(domain: Any) -> str:
     """Return one name for a domain of ONNX operators.
 
-    The domain of the standard operators has two names, "" and "ai.onnx", of
-    which one is returned. Other names stay.
+    The domain of the standard operators has two names, "" and
+    "ai.onnx", of which one is returned. Other names stay.
     """
     return STANDARD if domain == "ai.onnx" else str(domain)
 
@@ -218,8 +219,8 @@ def array_of(tensor: onnx.TensorProto, folder: Path) -> np.ndarray[Any, Any]:
     Raises
     ------
     UnreadableModelError
-        If the values are elsewhere, or if their number differs from the size of
-        the constant.
+        If the values are elsewhere, or if their number differs from the
+        size of the constant.
     """
     import onnx  # noqa: PLC0415 - an extra
 
@@ -286,8 +287,9 @@ def _n_bytes(text: str) -> int | None:
 def _file_inside(folder: Path, location: str) -> Path | None:
     """Return the file at a location in a folder; None if it is outside the folder or not a file.
 
-    The location is from a file that may be malicious. One that any operating
-    system takes for a place outside the folder is refused on all systems.
+    The location is from a file that may be malicious. One that any
+    operating system takes for a place outside the folder is refused on
+    all systems.
     """
     names = (PurePosixPath(location), PureWindowsPath(location))
     if not location.isprintable() or any(

@@ -40,8 +40,9 @@ _SLACK = np.float32(1e-6)  # Solr adds it to every threshold
 def ranklib_model(text: str) -> ParsedModel:
     """Return the model in a file of RankLib: weights of features by their ids, or trees.
 
-    In the trees, a value up to the threshold goes left; RankLib compares both
-    as floats. A file that cannot be read raises UnreadableModelError.
+    In the trees, a value up to the threshold goes left; RankLib
+    compares both as floats. A file that cannot be read raises
+    UnreadableModelError.
     """
     # The first line names the method; lines that begin with "##" are comments.
     kind = text.partition("\n")[0].strip("# \r")
@@ -73,8 +74,8 @@ def ranklib_model(text: str) -> ParsedModel:
     from xml.etree import ElementTree  # noqa: PLC0415 - its parser hides an interruption while it is imported
 
     try:
-        # The file may have several ensembles, so that a root element is put
-        # around them.
+        # The file may have several ensembles, so that a root element is
+        # put around them.
         ensembles = ElementTree.fromstring(f"<all>{body}</all>")
         trees = [tree for ensemble in ensembles for tree in ensemble]
         score_trees = tuple(_ranklib_tree(tree) for tree in trees)
@@ -87,16 +88,16 @@ def _ranklib_tree(tree: Element) -> ScoreTree:
     """Return a tree of RankLib, with its leaves multiplied by the weight of the tree."""
     factor = finite(_RANKLIB, tree.get("weight", "1"))
 
-    # RankLib does not number the nodes: the identity of a node's XML element is
-    # its key.
+    # RankLib does not number the nodes: the identity of a node's XML
+    # element is its key.
     nodes = {id(node): node for node in tree.iter("split")}
 
     def node_of(key: Any) -> Split | float:
         """Return a node by its key: the value of a leaf, or a split.
 
-        A split is the id of a feature, a threshold, and the keys of the nodes
-        for values up to it and above it. Uses `nodes`, and the weight of the
-        tree, `factor`, of the enclosing function.
+        A split is the id of a feature, a threshold, and the keys of the
+        nodes for values up to it and above it. Uses `nodes`, and the
+        weight of the tree, `factor`, of the enclosing function.
         """
         node = nodes[key]
         output = node.findtext("output")
@@ -107,8 +108,9 @@ def _ranklib_tree(tree: Element) -> ScoreTree:
         below, above = node.findall("split")
         feature = whole(_RANKLIB, (node.findtext("feature") or "").strip(), 1)
 
-        # RankLib compares floats, RankStudio doubles: the threshold becomes the
-        # greatest double that is rounded to a float up to it.
+        # RankLib compares floats, RankStudio doubles: the threshold
+        # becomes the greatest double that is rounded to a float up to
+        # it.
         threshold = finite(_RANKLIB, node.findtext("threshold"))
         return feature, greatest_up_to(threshold), id(below), id(above)
 
@@ -119,9 +121,9 @@ def _ranklib_tree(tree: Element) -> ScoreTree:
 def solr_model(values: Mapping[str, Any]) -> ParsedModel:
     """Return a LinearModel or MultipleAdditiveTreesModel of Solr, from the values of its JSON.
 
-    A normalizer changes a feature's values before the model uses them; weights
-    and thresholds are changed so that they apply to the values as they are.
-    Other contents raise UnreadableModelError.
+    A normalizer changes a feature's values before the model uses them;
+    weights and thresholds are changed so that they apply to the values
+    as they are. Other contents raise UnreadableModelError.
     """
     try:
         # Features have numbers from 0 in their order, and a normalizer each.
@@ -130,8 +132,8 @@ def solr_model(values: Mapping[str, Any]) -> ParsedModel:
         norms = [_solr_norm(feature.get("norm")) for feature in values["features"]]
         parameters = values["params"]
         if str(values["class"]).endswith(".LinearModel"):
-            # A normalizer subtracts an offset, which changes no ranking, and
-            # divides by a width.
+            # A normalizer subtracts an offset, which changes no
+            # ranking, and divides by a width.
             raw_weights = {
                 numbers[name]: finite(_SOLR, weight)
                 for name, weight in parameters["weights"].items()
@@ -152,8 +154,8 @@ def solr_model(values: Mapping[str, Any]) -> ParsedModel:
 def _solr_norm(norm: Mapping[str, Any] | None) -> tuple[float, float]:
     """Return the number that Solr subtracts from a value, and the number by which it then divides.
 
-    ``norm`` is the normalizer of a feature in Solr's JSON; an unknown one
-    raises ValueError.
+    ``norm`` is the normalizer of a feature in Solr's JSON; an unknown
+    one raises ValueError.
     """
     # Without a normalizer, values are used as they are.
     if norm is None or str(norm["class"]).endswith("IdentityNormalizer"):
@@ -184,8 +186,8 @@ def _solr_tree(
 ) -> ScoreTree:
     """Return a tree of Solr, with thresholds for values that are not normalized.
 
-    ``numbers`` has the numbers of features by name, and ``norms`` what is
-    subtracted from each feature and by what it is divided.
+    ``numbers`` has the numbers of features by name, and ``norms`` what
+    is subtracted from each feature and by what it is divided.
     """
     factor = finite(_SOLR, tree["weight"])
 
@@ -195,9 +197,10 @@ def _solr_tree(
     def node_of(key: Any) -> Split | float:
         """Return a node by its key: the value of a leaf, or a split.
 
-        A split is the number of a feature, a threshold, and the keys of the
-        nodes for values up to it and above it. The children of a split are
-        added to `nodes`, so that they are there when they are asked for.
+        A split is the number of a feature, a threshold, and the keys of
+        the nodes for values up to it and above it. The children of a
+        split are added to `nodes`, so that they are there when they are
+        asked for.
         """
         node = nodes[key]
 
@@ -211,9 +214,9 @@ def _solr_tree(
         number = numbers[node["feature"]]
         raised = float(nearest_float(finite(_SOLR, node["threshold"])) + _SLACK)
 
-        # The threshold is for a normalized value; here it becomes one for the
-        # value itself, or the greatest double that Solr rounds to at most the
-        # threshold.
+        # The threshold is for a normalized value; here it becomes one
+        # for the value itself, or the greatest double that Solr rounds
+        # to at most the threshold.
         offset, width = norms[number]
         is_normalized = (offset, width) != (0.0, 1.0)
         threshold = raised * width + offset if is_normalized else greatest_up_to(raised)
@@ -226,19 +229,20 @@ def _solr_tree(
 def elasticsearch_model(values: Mapping[str, Any]) -> ParsedModel:
     """Return a model of the plug-in, from the body that creates it or the answer of ``GET _ltr/_model/NAME``.
 
-    The numbers in a definition of RankLib are the positions of features in the
-    feature set, from 1. Other contents raise UnreadableModelError.
+    The numbers in a definition of RankLib are the positions of features
+    in the feature set, from 1. Other contents raise
+    UnreadableModelError.
     """
     try:
-        # The answer of GET has the model under "_source"; the body has it under
-        # "model".
+        # The answer of GET has the model under "_source"; the body has
+        # it under "model".
         source = values.get("_source", values.get("model", values))
         set_features, *_ = features_in_json(source.get("feature_set", {}))
         names = tuple(str(feature["name"]) for feature in set_features)
         model = source.get("definition", source.get("model", source))
 
-        # A definition that is a text is not the model yet: then `source` has
-        # type and definition itself.
+        # A definition that is a text is not the model yet: then
+        # `source` has type and definition itself.
         if isinstance(model, str):
             model = source
         kind = model["type"]

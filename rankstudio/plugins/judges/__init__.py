@@ -1,12 +1,14 @@
 """Several judges of the same documents: their agreement, selections under each, and flipped labels.
 
-For data with labels of several people, of a language model or from clicks: whether a
-selection depends on who judged, and on errors of the labels.
+For data with labels of several people, of a language model or from
+clicks: whether a selection depends on who judged, and on errors of the
+labels.
 
 References
 ----------
-Krippendorff, K. (2011). Computing Krippendorff's alpha-reliability. University of Pennsylvania.
-Kendall, M. G. (1945). The treatment of ties in ranking problems. Biometrika 33, 239-251.
+Krippendorff, K. (2011). Computing Krippendorff's alpha-reliability.
+University of Pennsylvania. Kendall, M. G. (1945). The treatment of ties
+in ranking problems. Biometrika 33, 239-251.
 """
 
 from __future__ import annotations

@@ -25,8 +25,9 @@ class PairAgreement:
     first, second : str
         Names of the judges.
     tau : ndarray of shape (Q,)
-        Kendall's τ_b of their labels in each query; NaN if either gives all its
-        documents the same label, or they have no two documents in common.
+        Kendall's τ_b of their labels in each query; NaN if either gives
+        all its documents the same label, or they have no two documents
+        in common.
     alpha : float
         Krippendorff's α for ordinal labels, see :func:`krippendorff_alpha`.
     n_documents : int
@@ -86,8 +87,9 @@ class Agreement:
     def least(self, n: int | None = 5) -> list[tuple[str, float, tuple[float, ...]]]:
         """Return the n queries in which the judges agree least.
 
-        For each query, return its id, the mean τ_b, and the τ_b of each pair.
-        Queries without a mean τ_b are left out; None for n returns all others.
+        For each query, return its id, the mean τ_b, and the τ_b of each
+        pair. Queries without a mean τ_b are left out; None for n
+        returns all others.
         """
         means = self.of_query()
         defined = np.flatnonzero(~np.isnan(means))
@@ -105,8 +107,8 @@ def agreement(judgments: Sequence[Judgments]) -> Agreement:
     Parameters
     ----------
     judgments : sequence of Judgments
-        The judgments of each part of the data: a label of each document by each
-        judge, for the same judges.
+        The judgments of each part of the data: a label of each document
+        by each judge, for the same judges.
 
     Raises
     ------
@@ -122,14 +124,14 @@ def agreement(judgments: Sequence[Judgments]) -> Agreement:
             "judgments", 0, "labels of at least two judges; the data have one label"
         )
 
-    # The labels of all parts in one array, with the number of the query of each
-    # document.
+    # The labels of all parts in one array, with the number of the query
+    # of each document.
     labels = np.concatenate([part.labels for part in judgments])
     sizes = np.concatenate([np.diff(part.query_ptr) for part in judgments])
     query = np.repeat(np.arange(sizes.size), sizes)
 
-    # Each pair of judges is compared by query, and all judges together over all
-    # documents.
+    # Each pair of judges is compared by query, and all judges together
+    # over all documents.
     names = judgments[0].names
     return Agreement(
         names=names,
@@ -147,13 +149,12 @@ def _pair_agreement(
 ) -> PairAgreement:
     """Return the agreement of two judges, those of the columns i and j of the labels.
 
-    The agreement is Kendall's τ_b in each
-    query, and Krippendorff's α of all
-    documents.
+    The agreement is Kendall's τ_b in each query, and Krippendorff's α
+    of all documents.
 
-    ``labels``, (m, J), has the labels of m documents by J judges (NaN: not
-    judged), and ``query``, (m,), the number of the query of each document, of n
-    queries.
+    ``labels``, (m, J), has the labels of m documents by J judges (NaN:
+    not judged), and ``query``, (m,), the number of the query of each
+    document, of n queries.
     """
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
     from rankstudio.engine.support.grades import Grading  # noqa: PLC0415
@@ -165,13 +166,13 @@ def _pair_agreement(
         # `first` is the position in `judged` where each query begins.
         queries, first = np.unique(query[judged], return_index=True)
 
-        # τ_b depends on ranks only. Ranks in [0, 1) replace the labels, whose
-        # gains could be infinite.
+        # τ_b depends on ranks only. Ranks in [0, 1) replace the labels,
+        # whose gains could be infinite.
         _, ranks = np.unique(pair[judged, 0], return_inverse=True)
         scaled_ranks = ranks / judged.size
 
-        # The grading says which grades there are. That of the dataset would not
-        # fit, as the ranks are no labels of the dataset.
+        # The grading says which grades there are. That of the dataset
+        # would not fit, as the ranks are no labels of the dataset.
         grading = Grading.of(scaled_ranks)
         query_ptr = np.append(first, judged.size)
         evaluator = Evaluator(
@@ -187,20 +188,19 @@ def _pair_agreement(
 def krippendorff_alpha(labels: Floats) -> float:
     """Compute Krippendorff's α for ordinal labels.
 
-    α is 1 for perfect agreement of judges, and
-    0 for agreement by chance.
+    α is 1 for perfect agreement of judges, and 0 for agreement by chance.
 
-    α = 1 - D_o / D_e compares D_o, the disagreement among the labels of each
-    document, with D_e, the disagreement among all labels. The difference of two
-    ordinal labels is the number of given labels between the two, where each
-    label that equals one of the two counts half. This is the difference of
-    their mean ranks among all labels.
+    α = 1 - D_o / D_e compares D_o, the disagreement among the labels of
+    each document, with D_e, the disagreement among all labels. The
+    difference of two ordinal labels is the number of given labels
+    between the two, where each label that equals one of the two counts
+    half. This is the difference of their mean ranks among all labels.
 
     Parameters
     ----------
     labels : ndarray of shape (m, J)
-        Labels of each document by each judge; NaN for a document that a judge
-        has not judged. All judges use the same scale.
+        Labels of each document by each judge; NaN for a document that a
+        judge has not judged. All judges use the same scale.
 
     Returns
     -------
@@ -227,8 +227,9 @@ def krippendorff_alpha(labels: Floats) -> float:
     ranks = np.zeros(labels.shape)
     ranks[is_judged] = (doubled_ranks(labels[is_judged], 0.0) - (n + 1)) / 2
 
-    # The squared differences of all ordered pairs of n values with sum s and
-    # sum of squares t add up to 2 (n t - s²). Among all labels, s is 0.
+    # The squared differences of all ordered pairs of n values with sum
+    # s and sum of squares t add up to 2 (n t - s²). Among all labels, s
+    # is 0.
     squares = (ranks**2).sum(axis=1)
     sums = ranks.sum(axis=1)
     observed = float((2 * (n_judged * squares - sums**2) / (n_judged - 1)).sum()) / n
@@ -269,12 +270,11 @@ class JudgeSelections:
     def order(self) -> Ints:
         """Return the 0-based columns of the features that are selected under some judge.
 
-        Columns selected under most judges come
-        first; ties are ordered by the share of
-        folds.
+        Columns selected under most judges come first; ties are ordered
+        by the share of folds.
         """
-        # `shares`, (n, J), has a row for each feature.
-        # lexsort() sorts by its last key first.
+        # `shares`, (n, J), has a row for each feature. lexsort() sorts
+        # by its last key first.
         selected = np.flatnonzero(self.shares.any(axis=1))
         columns: Ints = selected[
             np.lexsort(
@@ -295,8 +295,8 @@ def selection_by_judge(results: Sequence[RunResult]) -> JudgeSelections:
     Raises
     ------
     ParameterError
-        For fewer than two runs, plans that differ in more than the label,
-        different folds, or a method that uses all features.
+        For fewer than two runs, plans that differ in more than the
+        label, different folds, or a method that uses all features.
     """
     # The runs must differ in the judge, whose labels are a column, and in nothing else.
     judges = tuple(str(result.plan.columns.get("label", "")) for result in results)
@@ -317,8 +317,8 @@ def selection_by_judge(results: Sequence[RunResult]) -> JudgeSelections:
         )
 
     # Whether each feature is selected, for each fold and judge.
-    # `membership` returns a row for each judge.
-    # Features are columns of the data.
+    # `membership` returns a row for each judge. Features are columns of
+    # the data.
     columns = {int(i): column for column, i in enumerate(first.feature_ids)}
     n = len(columns)
     members = np.array(  # (folds, judges, features)
@@ -330,10 +330,9 @@ def selection_by_judge(results: Sequence[RunResult]) -> JudgeSelections:
         ]
     )
 
-    # Similarity is computed across judges within each fold,
-    # then averaged over the folds.
-    # Jaccard's index is of each pair of judges, (J, J).
-    # Nogueira's is of all judges.
+    # Similarity is computed across judges within each fold, then
+    # averaged over the folds. Jaccard's index is of each pair of
+    # judges, (J, J). Nogueira's is of all judges.
     return JudgeSelections(
         judges=judges,
         feature_ids=first.feature_ids,

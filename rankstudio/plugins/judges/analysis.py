@@ -67,11 +67,10 @@ def judges_result(
     data : FoldedDataset
         Data of the plan.
     chosen : collection of str
-        Fields of the plan that keep their values; the others are replaced by
-        values usual for the data.
+        Fields of the plan that keep their values; the others are
+        replaced by values usual for the data.
     agrees : bool
-        Whether the labels of the judges are
-        compared with each other.
+        Whether the labels of the judges are compared with each other.
     selects : bool
         Whether the plan is carried out under each judge.
     flips : bool
@@ -106,8 +105,8 @@ def judges_result(
     values: dict[str, Any] = {"data": data.name}
     tables: list[AnalysisTable] = []
 
-    # Agreement of the labels: one table, and one for the queries with the least
-    # agreement.
+    # Agreement of the labels: one table, and one for the queries with
+    # the least agreement.
     if agrees and judged is not None:
         agreed = agreement(judged.parts)
         values["agreement"] = _agreement_as_dict(agreed)
@@ -146,8 +145,8 @@ def judges_result(
 def judges_words(plan: Plan, values: Mapping[str, Any]) -> list[str] | None:
     """Return the words of a command line that does this analysis, after the command's name.
 
-    ``values`` are the parameters of the analysis. Return None if there is
-    nothing to compare.
+    ``values`` are the parameters of the analysis. Return None if there
+    is nothing to compare.
     """
     if not values["flips"] and not DataColumns.of(plan.columns).judges:
         return None
@@ -172,9 +171,10 @@ def _runs_by_judge(
 ) -> Iterator[list[RunResult]]:
     """Run the plan under each judge; yield the list of results after each run.
 
-    ``chosen`` are the fields of the plan that keep their values; others get
-    values usual for the data. If the test parts of ``data`` are left out
-    because they are sealed, the runs have no test parts either.
+    ``chosen`` are the fields of the plan that keep their values; others
+    get values usual for the data. If the test parts of ``data`` are
+    left out because they are sealed, the runs have no test parts
+    either.
     """
     results: list[RunResult] = []
 
@@ -242,8 +242,8 @@ def _agreement_table(agreed: Agreement, data: FoldedDataset) -> AnalysisTable:
 def _query_tables(agreed: Agreement, n: int) -> list[AnalysisTable]:
     """Return a list with the table of the n queries in which the judges agree least.
 
-    ``agreed`` has the agreement in each query.
-    Return [] if no query can be listed.
+    ``agreed`` has the agreement in each query. Return [] if no query
+    can be listed.
     """
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (query, *(formatted(tau, "+.3f") for tau in (mean, *taus)))
@@ -283,9 +283,8 @@ def _selection_table(
 ) -> tuple[dict[str, Any], AnalysisTable]:
     """Return the selected features and measures of the runs under the judges so far.
 
-    The selections and measures are returned as
-    plain values and as a table. ``results`` has
-    the runs of the first of the ``judges``;
+    The selections and measures are returned as plain values and as a
+    table. ``results`` has the runs of the first of the ``judges``;
     later judges may be missing.
     """
     first = results[0]
@@ -295,8 +294,8 @@ def _selection_table(
         "measures": [run.average for run in results],
     }
 
-    # The measures alone are the table if there is nothing to compare: one judge
-    # so far, or no selection.
+    # The measures alone are the table if there is nothing to compare:
+    # one judge so far, or no selection.
     measured: list[tuple[Cell, ...]] = [
         (name, *(formatted(run.average[name], ".4f") for run in results))
         for name in first.plan.measures
@@ -361,8 +360,8 @@ def _flips_as_dict(flipped: FlippedLabels) -> dict[str, Any]:
 
 def _flips_table(flipped: FlippedLabels, data: FoldedDataset) -> AnalysisTable:
     """Return the table of selection probabilities and measures by the share of flipped labels."""
-    # The rows: first the features, then the similarity of the selections, then
-    # the measures.
+    # The rows: first the features, then the similarity of the
+    # selections, then the measures.
     rows: list[tuple[Cell, ...]] = [
         (
             id_and_name(

@@ -95,8 +95,8 @@ def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
             "--flips: expected --method or --plan, whose selection is repeated."
         )
 
-    # Those of the fields that the user has chosen, by an option or a plan.
-    # Defaults of the others depend on the data.
+    # Those of the fields that the user has chosen, by an option or a
+    # plan. Defaults of the others depend on the data.
     fields = ("measures", "convention", "select_by")
     chosen = {name for name in fields if args.plan or getattr(args, name) is not None}
     values = {

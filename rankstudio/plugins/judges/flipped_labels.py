@@ -34,16 +34,16 @@ class FlippedLabels:
     plan : Plan
     feature_ids, feature_names : of length n
     shares : tuple of float
-        S shares of flipped labels, ascending; the first is 0, for the run
-        without flips.
+        S shares of flipped labels, ascending; the first is 0, for the
+        run without flips.
     selected : ndarray of shape (S, n)
         Selection probability: share of the runs and folds whose model has a feature.
     jaccard : ndarray of shape (S,)
-        Mean over runs and folds of Jaccard's index between a fold's selection
-        and its selection without flips.
+        Mean over runs and folds of Jaccard's index between a fold's
+        selection and its selection without flips.
     values : dict of str to ndarray of shape (S, N)
-        Each measure on the test part, whose labels are not flipped, for N
-        draws; empty without a test part.
+        Each measure on the test part, whose labels are not flipped, for
+        N draws; empty without a test part.
     n_draws : int
         N, the number of draws so far.
     """
@@ -60,10 +60,8 @@ class FlippedLabels:
     def order(self) -> Ints:
         """Return the 0-based columns of the features that some run selects.
 
-        Columns selected without flips come
-        first; ties are ordered by the mean
-        share of the runs and folds that select
-        the feature.
+        Columns selected without flips come first; ties are ordered by
+        the mean share of the runs and folds that select the feature.
         """
         selected = np.flatnonzero(self.selected.any(axis=0))
         original = self.selected[0, selected]
@@ -81,11 +79,11 @@ def flip_labels(
 ) -> Floats:
     """Replace a share of the labels of each query by other grades, drawn with equal probability.
 
-    The number of flips in a query of s documents is share · s, rounded down or
-    up at random so that its mean is exact. The flips depend only on seed, draw
-    and the id of the query, so that they are the same in every fold. A larger
-    share flips all documents that a smaller share flips, to the same labels,
-    and others.
+    The number of flips in a query of s documents is share · s, rounded
+    down or up at random so that its mean is exact. The flips depend
+    only on seed, draw and the id of the query, so that they are the
+    same in every fold. A larger share flips all documents that a
+    smaller share flips, to the same labels, and others.
 
     Parameters
     ----------
@@ -119,8 +117,8 @@ def flip_labels(
         rows = begin + rng.permutation(end - begin)
         flipped = rows[:n]
 
-        # A step of 1 to G - 1 among G grades, modulo G, leads to each other
-        # grade with equal probability.
+        # A step of 1 to G - 1 among G grades, modulo G, leads to each
+        # other grade with equal probability.
         steps = rng.integers(1, sorted_grades.size, rows.size)
         grade_indices = np.searchsorted(sorted_grades, y[flipped])
         y[flipped] = sorted_grades[(grade_indices + steps[:n]) % sorted_grades.size]
@@ -136,9 +134,9 @@ def flip_steps(
 ) -> Generator[FlippedLabels | None, None, FlippedLabels]:
     """Repeat a run with flipped labels, and yield the results so far after each draw.
 
-    Labels of the training and validation parts are flipped, as these parts
-    determine the selection. Measures are on the test part, whose labels are not
-    flipped.
+    Labels of the training and validation parts are flipped, as these
+    parts determine the selection. Measures are on the test part, whose
+    labels are not flipped.
 
     Parameters
     ----------
@@ -156,8 +154,8 @@ def flip_steps(
     Yields
     ------
     FlippedLabels or None
-        The results so far after each draw; None within a draw, so that the
-        caller can stop there, too.
+        The results so far after each draw; None within a draw, so that
+        the caller can stop there, too.
 
     Raises
     ------
@@ -190,8 +188,8 @@ def flip_steps(
     columns = {int(i): column for column, i in enumerate(original.feature_ids)}
     original_selections = [frozenset(fold.selected) for fold in original.folds]
 
-    # Sums over the draws so far; row 0 is for unflipped labels, the next rows
-    # for the shares.
+    # Sums over the draws so far; row 0 is for unflipped labels, the
+    # next rows for the shares.
     counts = np.zeros((1 + len(sorted_shares), len(columns)))
     similarities = np.zeros(1 + len(sorted_shares))
 
@@ -204,11 +202,9 @@ def flip_steps(
     def add_result(share_index: int, result: RunResult) -> None:
         """Add the result of a run to the counts, similarities and values of a share of flipped labels.
 
-        ``share_index`` is the row of the share
-        in the arrays of the enclosing function:
-        ``counts`` (shares, features),
-        ``similarities`` (shares,), and the
-        lists in ``values``.
+        ``share_index`` is the row of the share in the arrays of the
+        enclosing function: ``counts`` (shares, features),
+        ``similarities`` (shares,), and the lists in ``values``.
         """
         for fold, original_selection in zip(
             result.folds, original_selections, strict=True
@@ -224,8 +220,8 @@ def flip_steps(
             rows[share_index].append(result.average[name])
 
     for draw in range(n_draws):
-        # The original run is counted once per draw, so that all rows are
-        # divided by the same number.
+        # The original run is counted once per draw, so that all rows
+        # are divided by the same number.
         add_result(0, original)
         for share_index, share in enumerate(sorted_shares, start=1):
             flipped_dataset = _with_flipped_labels(divided, share, grades, seed, draw)
@@ -264,8 +260,7 @@ def _distinct_grades(dataset: FoldedDataset) -> Floats:
 def _run_steps(plan: Plan, dataset: FoldedDataset) -> Generator[None, None, RunResult]:
     """Carry out a plan on some data, and return the result of the run.
 
-    Yield None after each event of the run, so
-    that the caller can stop there.
+    Yield None after each event of the run, so that the caller can stop there.
     """
     for event in run(plan, dataset):
         if isinstance(event, RunFinished):

@@ -38,19 +38,20 @@ def all_paths_kernel(
 ) -> Floats:
     """Compare graphs by the weights of all walks between their labels.
 
-    For each graph, W = (I - A)^-1 - I contains the total weight of all walks
-    between each pair of vertices. With L_iv = 1 if vertex v has label i, and 0
-    otherwise, G = LWL' contains the total weight of all walks between each pair
-    of labels. The kernel of two graphs is Σ_ij G'_ij G''_ij.
+    For each graph, W = (I - A)^-1 - I contains the total weight of all
+    walks between each pair of vertices. With L_iv = 1 if vertex v has
+    label i, and 0 otherwise, G = LWL' contains the total weight of all
+    walks between each pair of labels. The kernel of two graphs is Σ_ij
+    G'_ij G''_ij.
 
     Parameters
     ----------
     graphs : sequence of LabelledGraph
         Graphs with an adjacency matrix A and a set of labels for each vertex.
     combine : {"sum", "max"}, default "sum"
-        Whether the weights between vertices of two labels are summed, as in the
-        paper, or G_ij is the maximum of L_ik W_kl L_jl, as in the program
-        behind the paper's results (erratum, (2)).
+        Whether the weights between vertices of two labels are summed,
+        as in the paper, or G_ij is the maximum of L_ik W_kl L_jl, as in
+        the program behind the paper's results (erratum, (2)).
     other_graphs : sequence of LabelledGraph, optional
         Graphs to compare with; by default the same graphs.
 
@@ -62,8 +63,8 @@ def all_paths_kernel(
     Raises
     ------
     DatasetError
-        If the weights of a graph are so large that the sum over all walks is
-        infinite: the spectral radius of A must be less than 1.
+        If the weights of a graph are so large that the sum over all
+        walks is infinite: the spectral radius of A must be less than 1.
 
     Notes
     -----
@@ -80,8 +81,9 @@ def all_paths_kernel(
     if combine not in COMBINATIONS:
         raise ParameterError("combine", combine, "sum or max")
 
-    # The number of each pair of labels, filled in by `_connections`. A graph is
-    # a row of a sparse matrix, with a value for some of these pairs.
+    # The number of each pair of labels, filled in by `_connections`. A
+    # graph is a row of a sparse matrix, with a value for some of these
+    # pairs.
     numbers: dict[tuple[Hashable, Hashable], int] = {}
     left = [
         _connections(graph, number, combine, numbers)
@@ -102,8 +104,9 @@ def all_paths_kernel(
 def walk_weights(adjacency: Floats, number: int = 0) -> Floats:
     """Return W = (I - A)^-1 - I, (V, V), the total weight of all walks between two vertices.
 
-    ``adjacency`` is A, (V, V), the weights of the edges. ``number`` is that of
-    the graph, for the DatasetError that is raised if a weight is infinite.
+    ``adjacency`` is A, (V, V), the weights of the edges. ``number`` is
+    that of the graph, for the DatasetError that is raised if a weight
+    is infinite.
     """
     A = np.array(adjacency, dtype=np.float64)
     if A.ndim != 2 or A.shape[0] != A.shape[1] or not np.isfinite(A).all():
@@ -129,10 +132,11 @@ def _connections(
 ) -> dict[int, float]:
     """Return the values other than 0 of a graph's G, by the number of the pair of labels.
 
-    G has the total weight of the walks between each pair of labels, or with
-    ``combine`` "max" the largest weight between vertices with these labels.
-    ``number`` is that of the graph, for errors. ``numbers`` contains the number
-    of each pair of labels; new pairs get the next numbers.
+    G has the total weight of the walks between each pair of labels, or
+    with ``combine`` "max" the largest weight between vertices with
+    these labels. ``number`` is that of the graph, for errors.
+    ``numbers`` contains the number of each pair of labels; new pairs
+    get the next numbers.
     """
     # The weights of all walks between each two vertices.
     walks = walk_weights(graph.adjacency, number)

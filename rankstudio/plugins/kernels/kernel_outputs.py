@@ -25,8 +25,8 @@ def with_outputs(
     Parameters
     ----------
     system : KernelSystem
-        Decomposed system of RankRLS with a kernel: of the default cost, or of
-        single documents.
+        Decomposed system of RankRLS with a kernel: of the default cost,
+        or of single documents.
     data : QueryData
         The documents of the system.
     outputs : ndarray of shape (m, v)
@@ -35,8 +35,7 @@ def with_outputs(
     Returns
     -------
     KernelSystem
-        The new system, which shares the eigenvectors of
-        ``system``.
+        The new system, which shares the eigenvectors of ``system``.
 
     Raises
     ------
@@ -47,8 +46,8 @@ def with_outputs(
     for column in outputs.T:
         check_labels(data.X.shape, column)
 
-    # The loss of single documents has an intercept; the default loss of pairs
-    # centres the labels of each query.
+    # The loss of single documents has an intercept; the default loss of
+    # pairs centres the labels of each query.
     labels = in_order_of_queries(data, outputs)
     if system.factor.intercept:
         factor = QueryFactor.with_intercept(labels, data.ptr)
@@ -71,8 +70,9 @@ def left_out_errors(
     (predicted,) = system.left_out([regularization])
     residuals = system.residuals(predicted)
 
-    # The errors compare documents of a query. A loss of pairs does so itself;
-    # one of documents, with an intercept, needs centred residuals.
+    # The errors compare documents of a query. A loss of pairs does so
+    # itself; one of documents, with an intercept, needs centred
+    # residuals.
     if system.factor.intercept:
         residuals = centre(residuals, system.factor.documents)
     errors: Floats = np.einsum("mv,mv->v", residuals, residuals)
@@ -110,8 +110,8 @@ def weights_of_columns(
 ) -> Floats:
     """Return the weights (v, n) of all columns of a precomputed kernel.
 
-    The columns ``rows`` are the basis vectors, with the given weights (v, r);
-    all others have the weight 0.
+    The columns ``rows`` are the basis vectors, with the given weights
+    (v, r); all others have the weight 0.
     """
     coef = np.zeros((len(weights), n_features))
     coef[:, rows] = weights

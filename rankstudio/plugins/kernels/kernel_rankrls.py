@@ -87,8 +87,7 @@ class _Decomposed:
     basis : ndarray of shape (r,)
         Rows of the basis vectors among the documents grouped by query.
     said : str
-        Note for the user on dropped basis vectors; ""
-        for none.
+        Note for the user on dropped basis vectors; "" for none.
     twins_cache : list of ndarray
         Result of :meth:`twins`, once it is known.
     """
@@ -119,21 +118,23 @@ class _Decomposed:
 class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     """Kernel RankRLS fits a sum of kernel functions by least squares on pairs of documents.
 
-    Minimizes the loss of RankRLS, sum_q 1/(2|q|) sum_{i,j in q} (y_i - y_j -
-    f(x_i) + f(x_j))² + λ||f||², over functions f = Σ_i b_i k(·, x_i). The sum
-    is over all training documents (Pahikkala et al. 2009, section 3.2), or over
-    some of them, the basis vectors (section 3.5, eqs. (40)-(42)).
+    Minimizes the loss of RankRLS, sum_q 1/(2|q|) sum_{i,j in q} (y_i -
+    y_j - f(x_i) + f(x_j))² + λ||f||², over functions f = Σ_i b_i k(·,
+    x_i). The sum is over all training documents (Pahikkala et al. 2009,
+    section 3.2), or over some of them, the basis vectors (section 3.5,
+    eqs. (40)-(42)).
 
     Parameters
     ----------
     kernel : {"rbf", "poly", "linear", "precomputed"}, sum or callable, default "rbf"
-        The kernels of documents x and z are exp(-γ||x - z||²), (γ x'z + c)^d
-        and x'z. Sums of products with weights greater than 0, such as "linear +
+        The kernels of documents x and z are exp(-γ||x - z||²), (γ x'z +
+        c)^d and x'z. Sums of products with weights greater than 0, such
+        as "linear +
         0.5 * linear * rbf", are kernels, too; their parts have the same γ, c
-        and d. For "precomputed", X contains the kernel values between its
-        documents, and for ``predict`` the values between the new documents
-        (rows) and the training documents. A callable takes documents (a, n) and
-        (b, n) and returns values (a, b).
+        and d. For "precomputed", X contains the kernel values between
+        its documents, and for ``predict`` the values between the new
+        documents (rows) and the training documents. A callable takes
+        documents (a, n) and (b, n) and returns values (a, b).
     regularization : float, default 1.0
         λ > 0.
     gamma : float, default 2^-6
@@ -152,32 +153,34 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     cost, ties, weighting
         Loss of a pair, as in :class:`rankstudio.engine.RankRLS`.
     pairs : {"query", "pointwise"}, default "query"
-        "pointwise" is regularised least squares, Σ_i (y_i - f(x_i) - b)² +
-        λ||f||², with an intercept b (thesis, section 3.4.1), or with basis
-        vectors sparse RLS (Paper V). Scores do not contain b.
+        "pointwise" is regularised least squares, Σ_i (y_i - f(x_i) -
+        b)² + λ||f||², with an intercept b (thesis, section 3.4.1), or
+        with basis vectors sparse RLS (Paper V). Scores do not contain
+        b.
 
     Attributes
     ----------
     dual_coef_ : ndarray of shape (r,) or (v, r)
-        The weights b of the basis vectors; one row for each output of labels y
-        of shape (m, v).
+        The weights b of the basis vectors; one row for each output of
+        labels y of shape (m, v).
     basis_ : ndarray of shape (r,)
-        Rows of X that are the basis vectors. Linearly dependent ones are
-        dropped, with a ``DependentBasisWarning``.
+        Rows of X that are the basis vectors. Linearly dependent ones
+        are dropped, with a ``DependentBasisWarning``.
     basis_vectors_ : ndarray of shape (r, n)
         Basis vectors: the rows ``basis_`` of X.
     coef_ : ndarray of shape (n,) or (v, n)
-        Importance of each feature: the root mean square slope of the score at
-        up to 500 basis vectors, which is |w| for the linear kernel. For a
-        precomputed kernel, whose columns are documents, the weights of the
-        documents.
+        Importance of each feature: the root mean square slope of the
+        score at up to 500 basis vectors, which is |w| for the linear
+        kernel. For a precomputed kernel, whose columns are documents,
+        the weights of the documents.
     criterion_ : float or ndarray of shape (v,)
-        Leave-query-out squared error, summed over documents. Each query is
-        predicted by the model trained without the query *and* its basis
-        vectors. With another cost or weighting, the loss of the pairs of
-        left-out queries. For a single query, the leave-pair-out error; NaN with
-        fewer basis vectors than documents. With ``pairs="pointwise"``, its
-        leave-one-out error, also with basis vectors.
+        Leave-query-out squared error, summed over documents. Each query
+        is predicted by the model trained without the query *and* its
+        basis vectors. With another cost or weighting, the loss of the
+        pairs of left-out queries. For a single query, the
+        leave-pair-out error; NaN with fewer basis vectors than
+        documents. With ``pairs="pointwise"``, its leave-one-out error,
+        also with basis vectors.
 
     Notes
     -----
@@ -185,8 +188,9 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     + m sum_q |q|²) per λ with the leave-query-out error. Its memory is five m ×
     m matrices.
 
-    With r basis vectors, of which H_q are in query q, the model takes O(mr² +
-    mrn) once, then O(r²) per λ, and O(r sum_q (|q| + |H_q|)²) for the error.
+    With r basis vectors, of which H_q are in query q, the model takes
+    O(mr² + mrn) once, then O(r²) per λ, and O(r sum_q (|q| + |H_q|)²)
+    for the error.
 
     Examples
     --------
@@ -216,12 +220,11 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield progress and the only step; its criterion is the leave-query-out error.
 
-        The step has the fitted model. For data with one
-        query, the criterion is the error with pairs or
-        documents left out.
+        The step has the fitted model. For data with one query, the
+        criterion is the error with pairs or documents left out.
         """
-        # All documents at once. The label of the method is for the error if
-        # they do not fit into memory.
+        # All documents at once. The label of the method is for the
+        # error if they do not fit into memory.
         rows: QueryData = training_data(data).whole(self.entry.label)
         kernel = kernel_of(self)
         regularization = self.checked("regularization")
@@ -234,9 +237,9 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         criterion = yield from self._criterion(rows, decomposed, regularization)
         no_candidates = np.empty(0)
         if kernel.function == PRECOMPUTED:
-            # With a precomputed kernel, each column is a document, so that the
-            # weights are coefficients. `basis` has the rows of the basis
-            # vectors in the documents grouped by query.
+            # With a precomputed kernel, each column is a document, so
+            # that the weights are coefficients. `basis` has the rows of
+            # the basis vectors in the documents grouped by query.
             coef = np.zeros(n_features)
             coef[_original_rows(rows, decomposed.basis)] = weights
             yield BasisStep(
@@ -249,8 +252,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
                 dual=weights,
             )
         else:
-            # Otherwise the model keeps its basis vectors, to compute the kernel
-            # with new documents.
+            # Otherwise the model keeps its basis vectors, to compute
+            # the kernel with new documents.
             model = KernelModel(kernel, basis_vectors(rows, decomposed.basis), weights)
             yield KernelStep(
                 number=1,
@@ -268,10 +271,9 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     ) -> Waiting[float]:
         """Return the leave-query-out error, the sum of squares over documents.
 
-        ``rows`` are the documents, and ``decomposed``
-        has the kernel's eigendecomposition. For a
-        single query, the result is the leave-pair-out
-        or leave-one-out error instead.
+        ``rows`` are the documents, and ``decomposed`` has the kernel's
+        eigendecomposition. For a single query, the result is the
+        leave-pair-out or leave-one-out error instead.
         """
         has_one_query = rows.ptr.size == 2
         system = decomposed.system
@@ -279,8 +281,9 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
             return (yield from self._one_query_error(system, rows.y, regularization))
         left_out_residuals = system.residuals(self._predicted(rows, decomposed))
 
-        # The criterion compares documents of a query. A loss of pairs does so
-        # itself; one of documents, with an intercept, needs centred residuals.
+        # The criterion compares documents of a query. A loss of pairs
+        # does so itself; one of documents, with an intercept, needs
+        # centred residuals.
         if system.factor.intercept:
             left_out_residuals = centre(left_out_residuals[:, None], rows.ptr)
         return float(np.sum(left_out_residuals**2))
@@ -311,8 +314,9 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         self
             The fitted estimator.
         """
-        # `outputs` is None for labels (m,), and a matrix for labels (m, v). The
-        # first output stands for all where the rows are grouped and checked.
+        # `outputs` is None for labels (m,), and a matrix for labels (m,
+        # v). The first output stands for all where the rows are grouped
+        # and checked.
         outputs = several_outputs(y)
         labels = labels_or_zeros(
             X, y if outputs is None else outputs[:, 0], preferences
@@ -369,10 +373,9 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     ) -> Floats:
         """Return the left-out squared error of each of v outputs, (v,).
 
-        ``system`` is decomposed for all outputs, and
-        ``labels``, (m, v), are in the order of the
-        queries. If there is only one query, documents
-        or pairs are left out instead of queries.
+        ``system`` is decomposed for all outputs, and ``labels``, (m,
+        v), are in the order of the queries. If there is only one query,
+        documents or pairs are left out instead of queries.
         """
         has_several_queries = system.factor.documents.size > 2
         if has_several_queries:
@@ -402,10 +405,9 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     ) -> Waiting[float]:
         """Return the left-out error of a single query, whose documents or pairs are left out.
 
-        For a pointwise model with basis vectors,
-        documents are left out. The error of all other
-        models follows from the decomposition of the
-        whole kernel. The error is the result of a
+        For a pointwise model with basis vectors, documents are left
+        out. The error of all other models follows from the
+        decomposition of the whole kernel. The error is the result of a
         generator of progress.
         """
         is_pointwise = system.factor.intercept
@@ -438,17 +440,17 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         qid : array-like of shape (m,), optional
             Query of each document.
         regularization : sequence of float, optional
-            Several λ for predictions from one decomposition; by default the
-            estimator's own.
+            Several λ for predictions from one decomposition; by default
+            the estimator's own.
         preferences : Preferences, optional
             Preferences instead of y, as in :meth:`fit`.
 
         Returns
         -------
         ndarray of shape (m,) or (m, v), or (L, m) or (L, m, v)
-            For L values of λ and v outputs: scores, centered within each query,
-            in the order of the rows of X. The basis vectors of a query are left
-            out with it.
+            For L values of λ and v outputs: scores, centered within
+            each query, in the order of the rows of X. The basis vectors
+            of a query are left out with it.
 
         Raises
         ------
@@ -463,8 +465,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
             else [LAMBDA.check(value) for value in regularization]
         )
 
-        # Several outputs are a matrix; None for labels (m,). The first output
-        # stands for all where the rows are grouped and checked.
+        # Several outputs are a matrix; None for labels (m,). The first
+        # output stands for all where the rows are grouped and checked.
         outputs = several_outputs(y)
         labels = labels_or_zeros(
             X, y if outputs is None else outputs[:, 0], preferences
@@ -486,8 +488,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         decomposed = finish(self._decomposed(data, kernel))
         predicted = decomposed.system.left_out(grid)
 
-        # Scores of the usual loss of pairs are already centered within each
-        # query. `blocks` are those of other losses of pairs.
+        # Scores of the usual loss of pairs are already centered within
+        # each query. `blocks` are those of other losses of pairs.
         factor = decomposed.system.factor
         if factor.blocks is not None or factor.intercept:
             predicted = centre(np.ascontiguousarray(predicted.T), data.ptr).T
@@ -516,8 +518,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         Returns
         -------
         ndarray of shape (m,) or (m, v), or (L, m) or (L, m, v)
-            For L values of λ: predictions, including the intercept. A basis
-            vector is left out together with its document.
+            For L values of λ: predictions, including the intercept. A
+            basis vector is left out together with its document.
 
         Raises
         ------
@@ -528,8 +530,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
 
         Notes
         -----
-        One decomposition, then O(m²) for each λ of the exact model, and O(mr)
-        with r basis vectors.
+        One decomposition, then O(m²) for each λ of the exact model, and
+        O(mr) with r basis vectors.
         """
         if not self._is_pointwise():
             expected = "pointwise when documents are left out"
@@ -575,9 +577,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     def _predicted(self, data: QueryData, decomposed: _Decomposed) -> Floats:
         """Predict each document by the model trained without its query, (m,).
 
-        The predictions are scores, (m,). ``decomposed``
-        has the kernel's eigendecomposition. The last
-        predictions are cached.
+        The predictions are scores, (m,). ``decomposed`` has the
+        kernel's eigendecomposition. The last predictions are cached.
         """
         key = self._settings(kernel_of(self)), self.regularization
         return left_out_predictions(
@@ -589,11 +590,10 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     ) -> tuple[Kernel, int | None, str, int, PairCost, bool]:
         """Return the settings on which the decomposition depends, in the order of `_decompose`.
 
-        The settings are the kernel, the number of basis
-        vectors (None for all documents), the way and
-        the seed of the draw of basis vectors, the loss
-        of a pair, and whether the loss is of documents
-        instead of pairs.
+        The settings are the kernel, the number of basis vectors (None
+        for all documents), the way and the seed of the draw of basis
+        vectors, the loss of a pair, and whether the loss is of
+        documents instead of pairs.
         """
         return (
             kernel,
@@ -619,9 +619,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     def _decomposed(self, data: QueryData, kernel: Kernel) -> Waiting[_Decomposed]:
         """Decompose the kernel, or return the decomposition that was made for another λ.
 
-        The decomposition is cached with the data. Yield
-        progress, and a note if basis vectors depend on
-        each other.
+        The decomposition is cached with the data. Yield progress, and a
+        note if basis vectors depend on each other.
         """
         settings = self._settings(kernel)
         yield WorkProgress(tr("decomposing the kernel"), 0.0)
@@ -637,8 +636,9 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     def _held_out(self, X: ArrayLike, y: ArrayLike) -> HeldOutPredictor:
         """Return an object that predicts held-out documents by models trained without these documents.
 
-        The documents are one ranking, and the model must be exact, with all
-        documents as basis vectors; otherwise a ParameterError is raised.
+        The documents are one ranking, and the model must be exact, with
+        all documents as basis vectors; otherwise a ParameterError is
+        raised.
         """
         if self.n_basis is not None and self.n_basis < np.shape(y)[0]:
             raise ParameterError(
@@ -669,9 +669,9 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     def held_out_loss(self) -> tuple[str, str]:
         """Return the loss of held-out documents, and the weighting of their pairs.
 
-        The loss is of "documents" or of "differences" (pairs) that are left
-        out. The weighting is "size" if the sum over pairs is divided by the
-        number of training documents.
+        The loss is of "documents" or of "differences" (pairs) that are
+        left out. The weighting is "size" if the sum over pairs is
+        divided by the number of training documents.
         """
         cost = self.pair_cost()
         if self._is_pointwise():
@@ -707,10 +707,9 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     def _score(self, X: Floats) -> Floats:
         """Return the scores (m,) of documents X (m, n), or (m, v) for v outputs.
 
-        For a precomputed kernel, X has the kernel
-        values of the documents and the n training
-        documents, so that scores are weighted sums of
-        the columns of X.
+        For a precomputed kernel, X has the kernel values of the
+        documents and the n training documents, so that scores are
+        weighted sums of the columns of X.
         """
         kernel = kernel_of(self)
         has_outputs = self.dual_coef_.ndim > 1
@@ -743,10 +742,9 @@ def _decompose(
 ) -> _Decomposed:
     """Decompose RankRLS with a kernel, once for all λ.
 
-    All documents of ``data`` are basis vectors if
-    ``n_basis`` is None. Otherwise ``n_basis`` documents
-    are, drawn in the ``way`` "uniform" or "per_query"
-    with a seed. ``pointwise`` says whether the loss is
+    All documents of ``data`` are basis vectors if ``n_basis`` is None.
+    Otherwise ``n_basis`` documents are, drawn in the ``way`` "uniform"
+    or "per_query" with a seed. ``pointwise`` says whether the loss is
     of documents instead of pairs.
     """
     m = len(data.y)
@@ -761,8 +759,8 @@ def _decompose(
     if is_exact:
         return _Decomposed(DualSystem.of(rows(all_rows), factor), basis=all_rows)
 
-    # The Nyström map takes each document to features that approximate the
-    # kernel of the basis vectors.
+    # The Nyström map takes each document to features that approximate
+    # the kernel of the basis vectors.
     nystrom, warning = nystrom_features(rows, data.ptr, n_basis, way, seed)
 
     # By it, weights of the features become weights of the basis vectors.
@@ -774,8 +772,7 @@ def _decompose(
 def _document_factor(data: QueryData) -> QueryFactor:
     """Return the loss of regression with an intercept, as a factor for documents grouped by query.
 
-    Raise ParameterError if the data have preferences
-    instead of labels.
+    Raise ParameterError if the data have preferences instead of labels.
     """
     if data.preferences is not None:
         expected = "query with preferences, because each belongs to one query"
@@ -786,8 +783,8 @@ def _document_factor(data: QueryData) -> QueryFactor:
 def _leave_one_out(system: KernelSystem, regularization: float) -> Floats:
     """Predict each label by the least-squares model, with an intercept, that is trained without its document.
 
-    Labels count as differences from the mean of all labels, and so do the
-    predictions. Their shape is (m,), or (m, v) for v outputs.
+    Labels count as differences from the mean of all labels, and so do
+    the predictions. Their shape is (m,), or (m, v) for v outputs.
     """
     if isinstance(system, ReducedSystem):
         return system.leave_one_out(regularization)
@@ -805,9 +802,8 @@ def _leave_one_out_error(
 ) -> float:
     """Return the sum of squared leave-one-out errors.
 
-    The errors are those of the labels, each predicted
-    by the model without its document. The sum is NaN
-    for a single document.
+    The errors are those of the labels, each predicted by the model
+    without its document. The sum is NaN for a single document.
     """
     if system.factor.n_documents < 2:
         return float("nan")
@@ -834,9 +830,9 @@ def _loss_factor(data: QueryData, cost: PairCost) -> QueryFactor:
 def _kernel_rows(data: QueryData, kernel: Kernel) -> Callable[[Ints], Floats]:
     """Return a function that computes rows of the kernel matrix.
 
-    The function takes the positions (r,) of documents,
-    and returns the kernel values (r, m) of these
-    documents with all m documents of ``data``.
+    The function takes the positions (r,) of documents, and returns the
+    kernel values (r, m) of these documents with all m documents of
+    ``data``.
     """
     if kernel.function == PRECOMPUTED:
         return _checked_precomputed(data).__getitem__

@@ -1,7 +1,7 @@
 """Systems of RankRLS with a kernel, decomposed once for all λ and outputs, with leave-query-out predictions.
 
-RankRLS fits M_q'f_q to N_q for each query q (see :class:`QueryFactor`), which
-is regularized least squares:
+RankRLS fits M_q'f_q to N_q for each query q (see :class:`QueryFactor`),
+which is regularized least squares:
 
 - If all documents are basis vectors, on the kernel K^ = M'KM (Paper I, section 3.2, but not by the
 nonsymmetric
@@ -67,11 +67,11 @@ class KernelSystem(ABC):
     def with_factor(self, factor: QueryFactor) -> Self:
         """Return this system with other targets, such as those of other labels of the same documents.
 
-        ``factor`` holds the loss Σ_q ||M_q'f_q - N_q||² of scores f: the
-        matrices M_q of the queries q and the targets N, of shape (p,) or (p,
-        v) for v outputs. It differs from the factor of this system only in N.
-        The eigendecomposition, which does not depend on N, is shared, and not
-        computed again.
+        ``factor`` holds the loss Σ_q ||M_q'f_q - N_q||² of scores f:
+        the matrices M_q of the queries q and the targets N, of shape
+        (p,) or (p, v) for v outputs. It differs from the factor of this
+        system only in N. The eigendecomposition, which does not depend
+        on N, is shared, and not computed again.
         """
         projected_targets = self.rows.T @ factor.targets
         return replace(self, factor=factor, projected_targets=projected_targets)
@@ -87,18 +87,20 @@ class KernelSystem(ABC):
         Returns
         -------
         ndarray of shape (L, m) or (L, m, v)
-            Scores of the documents. For the centering loss, they are centered
-            within each query.
+            Scores of the documents. For the centering loss, they are
+            centered within each query.
 
         Notes
         -----
-        For a query of |q| documents, of which |H| are basis vectors, and one λ:
-        O(k(|q| + |H|)²), or O(k³) in a :class:`ReducedSystem` if that is less.
-        Threads share the queries, with identical results. For a single query,
-        no training data are left, and all scores are 0.
+        For a query of |q| documents, of which |H| are basis vectors,
+        and one λ: O(k(|q| + |H|)²), or O(k³) in a
+        :class:`ReducedSystem` if that is less. Threads share the
+        queries, with identical results. For a single query, no training
+        data are left, and all scores are 0.
         """
-        # `left_out` has the scores of all documents, for each λ and output, in
-        # an array of shape (L, m, v). Targets have v columns from here on.
+        # `left_out` has the scores of all documents, for each λ and
+        # output, in an array of shape (L, m, v). Targets have v columns
+        # from here on.
         projected_targets = as_columns(self.projected_targets)
         count = len(regularizations)
 
@@ -108,17 +110,16 @@ class KernelSystem(ABC):
         left_out = np.zeros((count, int(documents[-1]), projected_targets.shape[1]))
         targets = as_columns(self.factor.targets)
 
-        # The estimated work decides whether threads are worthwhile: `size`
-        # products of numbers, of 0.4 nanoseconds each.
+        # The estimated work decides whether threads are worthwhile:
+        # `size` products of numbers, of 0.4 nanoseconds each.
         size = float((np.diff(ptr).astype(float) ** 2).sum()) * len(self.values) * count
 
         def work(q: int) -> None:
             """Write the scores of query q for all λ to the array ``left_out``, some λ at a time.
 
-            The scores are by models trained without the
-            query. The array, the bounds of the queries
-            and the targets are those of the enclosing
-            method.
+            The scores are by models trained without the query. The
+            array, the bounds of the queries and the targets are those
+            of the enclosing method.
             """
             span = slice(ptr[q], ptr[q + 1])  # of the query's targets
             rows = slice(documents[q], documents[q + 1])
@@ -136,8 +137,8 @@ class KernelSystem(ABC):
         # a single query is not predicted
         n_predicted = ptr.size - 1 if ptr.size > 2 else 0
 
-        # The threads are ours, one query each; within `STEADY`, those of BLAS,
-        # which would change the last bits of results, are off.
+        # The threads are ours, one query each; within `STEADY`, those
+        # of BLAS, which would change the last bits of results, are off.
         with STEADY, pool(worthwhile(0.4 * size)) as (executor, workers):
             share(executor, workers, work, range(n_predicted))
         return left_out if self.projected_targets.ndim > 1 else left_out[:, :, 0]
@@ -158,10 +159,11 @@ class KernelSystem(ABC):
     ) -> Floats:
         """Return the scores of query q by models trained without it, (L, |q|, v).
 
-        ``grid``, (L,), has the values of λ, a model for each. |q| is the number
-        of documents of the query, and v the number of outputs. ``targets``,
-        (p_q, v), are those of the query in the loss, and ``projected_targets``,
-        (k, v), those of all queries projected on the k eigenvectors.
+        ``grid``, (L,), has the values of λ, a model for each. |q| is
+        the number of documents of the query, and v the number of
+        outputs. ``targets``, (p_q, v), are those of the query in the
+        loss, and ``projected_targets``, (k, v), those of all queries
+        projected on the k eigenvectors.
         """
 
     @property
@@ -174,18 +176,18 @@ class KernelSystem(ABC):
 class DualSystem(KernelSystem):
     """The system in which all documents are basis vectors, with K^ = UΛU'.
 
-    The residuals of query q by the model trained without it are e = (G_qq)^-1
-    a_q, where G = U(Λ + λI)^-1U' and a = GN. This is Paper I, eq. (33), in
-    symmetric form.
+    The residuals of query q by the model trained without it are e =
+    (G_qq)^-1 a_q, where G = U(Λ + λI)^-1U' and a = GN. This is Paper I,
+    eq. (33), in symmetric form.
 
-    With an intercept, G = U(Λ + λI)^-1U' - 11'/(mλ), a part of the inverse of
-    the bordered system [K + λI, 1; 1', 0].
+    With an intercept, G = U(Λ + λI)^-1U' - 11'/(mλ), a part of the
+    inverse of the bordered system [K + λI, 1; 1', 0].
 
     Attributes
     ----------
     scores : ndarray of shape (m, p), optional
-        KMU, by which scores are computed; None for the centering loss, where
-        they follow from the residuals.
+        KMU, by which scores are computed; None for the centering loss,
+        where they follow from the residuals.
     """
 
     scores: Floats | None = None
@@ -199,8 +201,9 @@ class DualSystem(KernelSystem):
         DatasetError
             If the kernel is not positive semidefinite.
         """
-        # K^ = M'KM, as `factor.transposed_times` returns M'Z for values Z; M is
-        # the factor of the loss. Its eigenvalues are Λ, its eigenvectors U.
+        # K^ = M'KM, as `factor.transposed_times` returns M'Z for values
+        # Z; M is the factor of the loss. Its eigenvalues are Λ, its
+        # eigenvectors U.
         projected = factor.transposed_times(
             np.ascontiguousarray(factor.transposed_times(kernel).T)
         )
@@ -215,8 +218,9 @@ class DualSystem(KernelSystem):
                 f"{values[0]:.3g} and a largest eigenvalue of {greatest:.3g}."
             )
 
-        # KMU turns a model into scores. Only losses with blocks need it: with
-        # the centering loss, scores are targets minus residuals.
+        # KMU turns a model into scores. Only losses with blocks need
+        # it: with the centering loss, scores are targets minus
+        # residuals.
         scores = (
             None
             if factor.blocks is None
@@ -233,8 +237,8 @@ class DualSystem(KernelSystem):
     def dual(self, regularization: float) -> Floats:
         """Return the weights α of the kernel functions of all documents, (m,) or (m, v).
 
-        The weights are α = Ma, with a = (K^ + λI)^-1 N,
-        for the factor M and the targets N of the loss.
+        The weights are α = Ma, with a = (K^ + λI)^-1 N, for the factor
+        M and the targets N of the loss.
         """
         projected_targets = as_columns(self.projected_targets)
         solved = self.rows @ (
@@ -248,10 +252,11 @@ class DualSystem(KernelSystem):
     ) -> Floats:
         """Return the scores of query q by models trained without it, for each λ, (L, |q|, v).
 
-        ``grid``, (L,), has the values of λ, and |q| is the number of documents
-        of the query. ``targets``, (p_q, v), are those of the query in the loss,
-        for v outputs, and ``projected_targets``, (k, v), those of all queries
-        projected on the k eigenvectors. The residuals of the targets are
+        ``grid``, (L,), has the values of λ, and |q| is the number of
+        documents of the query. ``targets``, (p_q, v), are those of the
+        query in the loss, for v outputs, and ``projected_targets``, (k,
+        v), those of all queries projected on the k eigenvectors. The
+        residuals of the targets are
 
             e = (U_q D U_q')^-1 U_q D ``projected_targets``
 
@@ -268,13 +273,15 @@ class DualSystem(KernelSystem):
             matrix -= (1.0 / (self.factor.n_documents * grid))[:, None, None]
         residuals = np.linalg.solve(matrix, right_side)
 
-        # Without the matrix `scores`, the loss has one target per document, and
-        # centres scores: the centred scores are targets minus residuals.
+        # Without the matrix `scores`, the loss has one target per
+        # document, and centres scores: the centred scores are targets
+        # minus residuals.
         if self.scores is None:
             return targets - residuals
 
-        # Otherwise the matrix turns the model without the query into the scores
-        # of its documents. The model is θ = D (`projected_targets` - U_q'e).
+        # Otherwise the matrix turns the model without the query into
+        # the scores of its documents. The model is θ = D
+        # (`projected_targets` - U_q'e).
         documents = slice(self.factor.documents[q], self.factor.documents[q + 1])
         theta = inverse[:, :, None] * (projected_targets - rows.T @ residuals)
         return np.asarray(self.scores[documents] @ theta)
@@ -295,11 +302,11 @@ class ReducedSystem(KernelSystem):
         [ I - W_q D W_q'   W_q D B_H' ] [e]   [ N_q - W_q D τ ]
         [ -B_H D W_q'      B_H D B_H' ] [μ] = [ -B_H D τ      ]
 
-    The first row means that e = N_q - W_q θ are the residuals of the query, the
-    second one that the weights B_H θ of H are 0.
+    The first row means that e = N_q - W_q θ are the residuals of the
+    query, the second one that the weights B_H θ of H are 0.
 
-    An intercept is a further unknown in θ. Its column is 1 in W and 0 in B, and
-    its part of Λ + λI is m.
+    An intercept is a further unknown in θ. Its column is 1 in W and 0
+    in B, and its part of Λ + λI is m.
 
     Attributes
     ----------
@@ -308,8 +315,8 @@ class ReducedSystem(KernelSystem):
     weights : ndarray of shape (r, k)
         B = C^-T V, by which θ gives the weights of the basis vectors.
     scores : ndarray of shape (m, k), optional
-        ZV, by which θ gives the scores; None for the centering loss, where they
-        follow from the residuals.
+        ZV, by which θ gives the scores; None for the centering loss,
+        where they follow from the residuals.
     """
 
     basis: Ints
@@ -327,8 +334,8 @@ class ReducedSystem(KernelSystem):
         mapped : ndarray of shape (m, r)
             Z, the features to which the map takes m documents.
         inverse : ndarray of shape (r, r)
-            C^-T, which turns weights of the features into weights of the r
-            basis vectors.
+            C^-T, which turns weights of the features into weights of
+            the r basis vectors.
         basis : ndarray of shape (r,)
             Rows of the basis vectors, ascending.
         factor : QueryFactor
@@ -339,8 +346,8 @@ class ReducedSystem(KernelSystem):
             values, vectors = np.linalg.eigh(projected.T @ projected)
         rows = projected @ vectors
 
-        # ZV turns a model into scores. Only losses with blocks need it: with
-        # the centering loss, scores are targets minus residuals.
+        # ZV turns a model into scores. Only losses with blocks need it:
+        # with the centering loss, scores are targets minus residuals.
         scores = None if factor.blocks is None else mapped @ vectors
         values = np.maximum(values, 0.0)  # negative ones are rounding errors
         return cls(
@@ -356,9 +363,9 @@ class ReducedSystem(KernelSystem):
     def dual(self, regularization: float) -> Floats:
         """Return the weights b = Bθ of the basis vectors, with θ = (Λ + λI)^-1 τ.
 
-        τ are the targets projected on the eigenvectors,
-        and ``regularization`` is λ. The shape is (r,)
-        or (r, v) for v outputs.
+        τ are the targets projected on the eigenvectors, and
+        ``regularization`` is λ. The shape is (r,) or (r, v) for v
+        outputs.
         """
         projected_targets = as_columns(self.projected_targets)
         solved = self.weights @ (
@@ -371,11 +378,11 @@ class ReducedSystem(KernelSystem):
     ) -> Floats:
         """Return the scores of query q by models trained without it, for each λ, (L, |q|, v).
 
-        The basis vectors of the query are left out, too. ``grid``, (L,), has
-        the values of λ, and |q| is the number of documents of the query.
-        ``targets``, (p_q, v), are those of the query in the loss, for v
-        outputs, and ``projected_targets``, (k, v), those of all queries
-        projected on the k eigenvectors.
+        The basis vectors of the query are left out, too. ``grid``,
+        (L,), has the values of λ, and |q| is the number of documents of
+        the query. ``targets``, (p_q, v), are those of the query in the
+        loss, for v outputs, and ``projected_targets``, (k, v), those of
+        all queries projected on the k eigenvectors.
         """
         span = slice(*self.factor.ptr[q : q + 2])  # rows of W of the query
         documents = slice(*self.factor.documents[q : q + 2])
@@ -410,8 +417,9 @@ class ReducedSystem(KernelSystem):
             rows, held_out_weights, self.values, grid, n_documents=n_documents
         )
         theta, residuals, _ = system.solve(projected_targets, targets)
-        # Without the matrix `scores`, the loss has one target per document, and
-        # centres scores: the centred scores are targets minus residuals.
+        # Without the matrix `scores`, the loss has one target per
+        # document, and centres scores: the centred scores are targets
+        # minus residuals.
         return (
             targets - residuals
             if self.scores is None
@@ -444,8 +452,8 @@ class ReducedSystem(KernelSystem):
         leverage = self.rows**2 @ inverse + 1.0 / m
         predicted: Floats = targets - residuals / (1.0 - leverage)[:, None]
 
-        # A basis vector is left out with its document: the document is a query
-        # of its own.
+        # A basis vector is left out with its document: the document is
+        # a query of its own.
         single = replace(
             self,
             factor=self.factor.of_single_documents(),
@@ -482,8 +490,8 @@ class QueryFactor:
     targets : ndarray of shape (p,) or (p, v)
         The targets N, query by query, for v outputs.
     blocks : tuple of ndarray of shape (documents of q, p_q), optional
-        The matrices M_q. By default I - 11'/|q|, which subtracts the mean of
-        the query, for the magnitude-preserving cost.
+        The matrices M_q. By default I - 11'/|q|, which subtracts the
+        mean of the query, for the magnitude-preserving cost.
     intercept : bool
         Whether the loss is Σ_i (y_i - f_i - b)² with an intercept b. Then M = I
         - 11'/m, without blocks. Queries only say what is left out together.
@@ -503,8 +511,9 @@ class QueryFactor:
     def with_intercept(cls, y: Floats, ptr: Ints) -> QueryFactor:
         """Return the factor of regression with an intercept: targets are labels minus their mean.
 
-        The labels y have the shape (m,) or (m, v), and ``ptr``, (Q + 1,),
-        bounds the documents of each query, which are left out together.
+        The labels y have the shape (m,) or (m, v), and ``ptr``, (Q +
+        1,), bounds the documents of each query, which are left out
+        together.
         """
         # The bounds ptr[[0, -1]] make all documents one group with one mean.
         targets = centre(as_columns(y), ptr[[0, -1]])
@@ -527,9 +536,8 @@ class QueryFactor:
     def _centred_together(self) -> Ints:
         """Bounds (as in ``documents``) of the groups of documents whose means are subtracted.
 
-        A group is a query, or all documents if there is
-        an intercept. Only factors without blocks have
-        such groups.
+        A group is a query, or all documents if there is an intercept.
+        Only factors without blocks have such groups.
         """
         return self.documents[[0, -1]] if self.intercept else self.documents
 
@@ -545,9 +553,9 @@ class QueryFactor:
     def transposed_times(self, values: Floats) -> Floats:
         """Return M'Z (p, c) for values Z (m, c), one row per document.
 
-        M is the matrix of the loss, block diagonal with
-        a block for each query. Without blocks, M'Z are
-        the values minus their means.
+        M is the matrix of the loss, block diagonal with a block for
+        each query. Without blocks, M'Z are the values minus their
+        means.
         """
         if self.blocks is None:
             return centre(values, self._centred_together)
@@ -561,9 +569,8 @@ class QueryFactor:
     def times(self, values: Floats) -> Floats:
         """Return MA (m, c) for values A (p, c), one row per row of M'.
 
-        M is the matrix of the loss, block diagonal with
-        a block for each query. Without blocks, MA are
-        the values minus their means.
+        M is the matrix of the loss, block diagonal with a block for
+        each query. Without blocks, MA are the values minus their means.
         """
         if self.blocks is None:
             return centre(values, self._centred_together)
@@ -581,8 +588,8 @@ class QueryFactor:
         return list(zip(self.blocks or (), rows, spans, strict=True))
 
 
-# Accepted error, in units of the decomposition's own rounding; 6 was the
-# largest in 30,000 left-out queries.
+# Accepted error, in units of the decomposition's own rounding; 6 was
+# the largest in 30,000 left-out queries.
 _ROUNDINGS = 16
 _REFINEMENT_STEPS = 3  # maximum number of refinements; one is usually enough
 
@@ -590,8 +597,8 @@ _REFINEMENT_STEPS = 3  # maximum number of refinements; one is usually enough
 class LeftOutSolution(NamedTuple):
     """Solution of the linear system for one left-out query, for each of L values of λ.
 
-    In shapes, p counts the targets of the query, h its basis vectors, k the
-    eigenvalues, v the outputs and L the values of λ.
+    In shapes, p counts the targets of the query, h its basis vectors, k
+    the eigenvalues, v the outputs and L the values of λ.
 
     Attributes
     ----------
@@ -600,8 +607,8 @@ class LeftOutSolution(NamedTuple):
     left_out : ndarray of shape (L, p, v)
         e, the residuals of the query's targets.
     mu : ndarray of shape (L, h, v)
-        μ, the multipliers of the constraints on the weights of the query's
-        basis vectors.
+        μ, the multipliers of the constraints on the weights of the
+        query's basis vectors.
     """
 
     theta: Floats
@@ -612,10 +619,11 @@ class LeftOutSolution(NamedTuple):
 class LeftOutSystem:
     """The system of :class:`ReducedSystem` for a left-out query, whose solution is iteratively refined.
 
-    It is Λ + λI bordered by the rows W_q of the query, which are subtracted,
-    and by the weights B_H of its basis vectors, which are constrained to 0. In
-    shapes, p counts the targets of the query, h its basis vectors, k the
-    eigenvalues, v the outputs and L the values of λ.
+    It is Λ + λI bordered by the rows W_q of the query, which are
+    subtracted, and by the weights B_H of its basis vectors, which are
+    constrained to 0. In shapes, p counts the targets of the query, h
+    its basis vectors, k the eigenvalues, v the outputs and L the values
+    of λ.
 
     Parameters
     ----------
@@ -628,18 +636,19 @@ class LeftOutSystem:
     grid : ndarray of shape (L,)
         λ.
     n_documents : int
-        The number m if the last unknown is an intercept, which Λ does not
-        contain; otherwise 0.
+        The number m if the last unknown is an intercept, which Λ does
+        not contain; otherwise 0.
 
     Notes
     -----
-    If a basis vector depends linearly on others up to a share g of its squared
-    length, Z has a column that separates them, and B has entries of g^-1/2.
-    Well-determined parts of the model are then small differences of
-    undetermined ones; at λ = 2^-15, predictions had errors of 7e-6. The
-    residuals of the system show this error, because W_q and B_H are exact up to
-    rounding, and a step of iterative refinement corrects it. The remaining
-    error is due to the rounding of the kernel values.
+    If a basis vector depends linearly on others up to a share g of its
+    squared length, Z has a column that separates them, and B has
+    entries of g^-1/2. Well-determined parts of the model are then small
+    differences of undetermined ones; at λ = 2^-15, predictions had
+    errors of 7e-6. The residuals of the system show this error, because
+    W_q and B_H are exact up to rounding, and a step of iterative
+    refinement corrects it. The remaining error is due to the rounding
+    of the kernel values.
     """
 
     def __init__(
@@ -652,13 +661,11 @@ class LeftOutSystem:
     ) -> None:
         """Prepare the system: compute the products of the rows W_q and B_H for each of L values of λ.
 
-        All solutions share these products. ``rows``,
-        (p, k), are W_q of the left-out query, and
-        ``held_out``, (h, k), is B_H, the weights of its
-        basis vectors. ``values``, (k,), has the
-        eigenvalues Λ, and ``grid``, (L,), the values of
-        λ. ``n_documents`` is not 0 if the last unknown
-        is an intercept.
+        All solutions share these products. ``rows``, (p, k), are W_q of
+        the left-out query, and ``held_out``, (h, k), is B_H, the
+        weights of its basis vectors. ``values``, (k,), has the
+        eigenvalues Λ, and ``grid``, (L,), the values of λ.
+        ``n_documents`` is not 0 if the last unknown is an intercept.
         """
         diagonal = _diagonal(values, grid, n_documents)  # Λ + λI, (L, k)
         self._rows = rows
@@ -668,8 +675,9 @@ class LeftOutSystem:
         self._inverse = 1.0 / diagonal
         self._products = products(self._bordered, self._inverse)
 
-        # Relative error of the decomposition, for each λ: rounding times the
-        # condition number of Λ + λI. Corrections below it are noise.
+        # Relative error of the decomposition, for each λ: rounding
+        # times the condition number of Λ + λI. Corrections below it are
+        # noise.
         self._rounding = (
             _ROUNDINGS * np.finfo(float).eps * (1.0 + values.max(initial=0.0) / grid)
         )
@@ -677,17 +685,19 @@ class LeftOutSystem:
     def solve(self, projected_targets: Floats, targets: Floats) -> LeftOutSolution:
         """Return the models trained without a query, with its residuals, for each λ.
 
-        ``projected_targets`` is τ, (k, v), the targets of all queries projected
-        on the eigenvectors, and ``targets`` are those of the query, N_q, (p,
-        v). The solution is refined for each λ whose correction exceeds the
-        error of the decomposition, which remains in any case.
+        ``projected_targets`` is τ, (k, v), the targets of all queries
+        projected on the eigenvectors, and ``targets`` are those of the
+        query, N_q, (p, v). The solution is refined for each λ whose
+        correction exceeds the error of the decomposition, which remains
+        in any case.
         """
         solution = self._solve(
             projected_targets, targets, np.zeros((len(self._held_out), 1))
         )
 
-        # A correction solves the same system for what the solution misses. It
-        # counts if it is larger than rounding errors of the targets.
+        # A correction solves the same system for what the solution
+        # misses. It counts if it is larger than rounding errors of the
+        # targets.
         for _ in range(_REFINEMENT_STEPS):
             correction = self._solve(
                 *self._residuals(projected_targets, targets, solution)
@@ -714,11 +724,10 @@ class LeftOutSystem:
     ) -> tuple[Floats, Floats, Floats]:
         """Return by how much a solution misses each of the three equations that `_solve` solves.
 
-        The equations are (Λ + λI)θ + W'e - B'μ =
-        ``projected_targets``, e + Wθ = ``targets``, and
-        Bθ = 0, for the rows W of the left-out query and
-        the weights B of its basis vectors. The unknowns
-        θ, e and μ are those of ``solution``.
+        The equations are (Λ + λI)θ + W'e - B'μ = ``projected_targets``, e + Wθ
+        = ``targets``, and Bθ = 0, for the rows W of the left-out query and the
+        weights B of its basis vectors. The unknowns θ, e and μ are
+        those of ``solution``.
         """
         theta, left_out, mu = solution
         first = (
@@ -734,17 +743,16 @@ class LeftOutSystem:
     ) -> LeftOutSolution:
         """Solve the three equations of the left-out query for each λ.
 
-        The equations are (Λ + λI)θ + W'e - B'μ =
-        ``projected_targets``, e + Wθ = ``targets``, and
-        Bθ = ``weights``.
+        The equations are (Λ + λI)θ + W'e - B'μ = ``projected_targets``, e + Wθ
+        = ``targets``, and Bθ = ``weights``.
 
-        W, (p, k), are the rows of the left-out query, and B, (h, k), gives the
-        weights of its h basis vectors. The unknowns are the models θ, the
-        residuals e and μ.
+        W, (p, k), are the rows of the left-out query, and B, (h, k),
+        gives the weights of its h basis vectors. The unknowns are the
+        models θ, the residuals e and μ.
         """
-        # With D = (Λ + λI)^-1 and the projected targets t, the first equation
-        # gives θ = D(t - W'e + B'μ). The others become, with n = ``targets``
-        # and b = ``weights``:
+        # With D = (Λ + λI)^-1 and the projected targets t, the first
+        # equation gives θ = D(t - W'e + B'μ). The others become, with n
+        # = ``targets`` and b = ``weights``:
         #     (I - WDW')e + WDB'μ = n - WDt
         #     BDB'μ = BDW'e - (BDt - b)
         # `inner`, (L, p + h, p + h), has these products of W and B.
@@ -788,13 +796,12 @@ def long_query(
 ) -> Floats:
     """Return θ (L, k, v) without a query that has more rows than θ has unknowns, in O((k + h)³).
 
-    θ are the weights of the model for each of L values of λ
-    and v outputs. θ solves (Λ + λI - W_q'W_q) θ - B_H'μ = τ
+    θ are the weights of the model for each of L values of λ and v
+    outputs. θ solves (Λ + λI - W_q'W_q) θ - B_H'μ = τ
     - W_q'N_q, B_Hθ = 0, with ``rows`` W_q (p, k),
-    ``held_out`` B_H (h, k), ``values`` Λ (k,), ``grid`` λ
-    (L,), ``projected_targets`` τ (k, v) and ``targets`` N_q
-    (p, v). ``n_documents`` is not 0 if the last unknown is
-    an intercept.
+    ``held_out`` B_H (h, k), ``values`` Λ (k,), ``grid`` λ (L,),
+    ``projected_targets`` τ (k, v) and ``targets`` N_q (p, v).
+    ``n_documents`` is not 0 if the last unknown is an intercept.
     """
     k = rows.shape[1]
     diagonal = _diagonal(values, grid, n_documents)
@@ -826,10 +833,9 @@ def long_query(
 def _diagonal(values: Floats, grid: Floats, n_documents: int) -> Floats:
     """Return the diagonal of Λ + λI for each of L values of λ, shape (L, k).
 
-    ``values``, (k,), has the eigenvalues Λ, and
-    ``grid``, (L,), the values of λ. If ``n_documents``
-    is not 0, the last unknown is an intercept. The
-    result then has one more column with the number of
+    ``values``, (k,), has the eigenvalues Λ, and ``grid``, (L,), the
+    values of λ. If ``n_documents`` is not 0, the last unknown is an
+    intercept. The result then has one more column with the number of
     documents.
     """
     diagonal = values + grid[:, None]

@@ -1,12 +1,13 @@
 """Simulations of how far estimates of cross-validation are from the truth: the page *Estimates*, and ``lab``.
 
-For questions about method rather than data: how biased and how variable an estimate of
-the AUC or of a measure is with few queries, and which estimate a paper should report.
+For questions about method rather than data: how biased and how variable
+an estimate of the AUC or of a measure is with few queries, and which
+estimate a paper should report.
 
 References
 ----------
-Airola, A. (2011). Kernel-based ranking: methods for learning and performance estimation. TUCS Dissertations
-142, chapter 5.
+Airola, A. (2011). Kernel-based ranking: methods for learning and
+performance estimation. TUCS Dissertations 142, chapter 5.
 """
 
 from __future__ import annotations

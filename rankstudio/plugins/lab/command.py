@@ -160,8 +160,7 @@ def _add_parameters(parser: argparse.ArgumentParser, kind: str) -> None:
 def _option_help(p: Parameter) -> str:
     """Return the help on the option of a parameter, with its default and when it has an effect.
 
-    A percent sign is doubled, as argparse needs
-    it.
+    A percent sign is doubled, as argparse needs it.
     """
     # A default of None is written as "": its label says what it means.
     default = p.written(p.default) or p.none_label
@@ -184,8 +183,9 @@ def run(args: argparse.Namespace) -> int:
     simulation, dataset, settings = _simulation(args)
     steps = simulation.steps(dataset)
 
-    # The last state has all results: `summary` of the simulation, and `varied`
-    # for each value of the varied quantity, or None. Progress is shown meanwhile.
+    # The last state has all results: `summary` of the simulation, and
+    # `varied` for each value of the varied quantity, or None. Progress
+    # is shown meanwhile.
     state, stopped = last_state(
         steps, lambda state: state.done, simulation.n_repetitions
     )
@@ -350,10 +350,9 @@ def _single_value(p: Parameter, text: str | None) -> Any:
 def _summary_table(summary: DeviationSummary) -> Block:
     """Return a table to print, with bias and standard deviations of each estimator.
 
-    A conditional deviation is an estimate minus the performance
-    of the same model.
-    From an unconditional one, the mean performance of all models
-    is subtracted instead.
+    A conditional deviation is an estimate minus the performance of the
+    same model. From an unconditional one, the mean performance of all
+    models is subtracted instead.
 
     A dash stands for a standard deviation of fewer than two values.
     """

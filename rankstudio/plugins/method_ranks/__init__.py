@@ -1,14 +1,16 @@
 """Methods ranked over several datasets, with the tests and the diagram with which papers print such rankings.
 
-For authors and referees of a study with runs of several methods on several datasets:
-whether a method is better in general, rather than on one dataset.
+For authors and referees of a study with runs of several methods on
+several datasets: whether a method is better in general, rather than on
+one dataset.
 
 References
 ----------
-Demšar, J. (2006). Statistical comparisons of classifiers over multiple data sets. Journal of Machine Learning
-Research 7, 1-30.
-Benavoli, A., Corani, G., Demšar, J. and Zaffalon, M. (2017). Time for a change: a tutorial for comparing
-multiple classifiers through Bayesian analysis. Journal of Machine Learning Research 18 (77), 1-36.
+Demšar, J. (2006). Statistical comparisons of classifiers over multiple
+data sets. Journal of Machine Learning Research 7, 1-30. Benavoli, A.,
+Corani, G., Demšar, J. and Zaffalon, M. (2017). Time for a change: a
+tutorial for comparing multiple classifiers through Bayesian analysis.
+Journal of Machine Learning Research 18 (77), 1-36.
 """
 
 from __future__ import annotations

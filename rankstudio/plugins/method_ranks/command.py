@@ -174,8 +174,8 @@ def _report_sources(
 ) -> tuple[list[ReportSource], list[Exclusion]]:
     """Return the finished runs of each study, and the runs that are damaged or not finished.
 
-    A file among ``outputs`` that a study records is refused, as it would be
-    overwritten.
+    A file among ``outputs`` that a study records is refused, as it
+    would be overwritten.
     """
     from rankstudio.engine.analysis.reported_runs import DataOpener, read_study
     from rankstudio.plugins.method_ranks.compared_methods import Exclusion
@@ -187,8 +187,8 @@ def _report_sources(
         with reading(path) as (study, runs):
             check_outputs(outputs, args, recorded_files(study))
 
-            # All finished runs, also those that the user has hidden. Values
-            # that an earlier version did not store are computed.
+            # All finished runs, also those that the user has hidden.
+            # Values that an earlier version did not store are computed.
             sources.append(
                 read_study(
                     study, opener, includes_hidden=True, computes_cross_fitted=True

@@ -2,8 +2,9 @@
 
 On each dataset only the runs of one group of comparable runs count (see
 :mod:`rankstudio.engine.analysis.comparisons.comparability`), and a method counts only if it has a run on
-every dataset. Methods of different datasets are the same if their plans agree
-in everything but the data, or if the user gave them the same name.
+every dataset. Methods of different datasets are the same if their plans
+agree in everything but the data, or if the user gave them the same
+name.
 """
 
 from __future__ import annotations
@@ -56,11 +57,10 @@ class CandidateRun:
     name : str
         Name in sentences: "run 3, GAS".
     result : RunResult
-        Result of the run as it is shown, for instance without the
-        test part while that part is sealed.
+        Result of the run as it is shown, for instance without the test
+        part while that part is sealed.
     method : str
-        The user's name for the method of the run; "" for the
-        method's own name.
+        The user's name for the method of the run; "" for the method's own name.
     """
 
     name: str
@@ -156,8 +156,8 @@ def method_table(
     Parameters
     ----------
     candidates : sequence of CandidateRun
-        Finished runs on several datasets; those that cannot be compared are
-        listed in the result with a reason.
+        Finished runs on several datasets; those that cannot be compared
+        are listed in the result with a reason.
     measure : str
         Name of the measure; by default the selection criterion of the first run.
     leave_out : iterable of str
@@ -205,8 +205,8 @@ def method_table(
         )
         raise PlanError(" ".join([text, *(entry.sentence for entry in left_out)]))
 
-    # The datasets, each described by its first run, and the mean of each method
-    # on each of them.
+    # The datasets, each described by its first run, and the mean of
+    # each method on each of them.
     return MethodTable(
         measure,
         tuple(methods),
@@ -234,8 +234,8 @@ def _with_measure(
     for run in candidates:
         result = run.result
 
-        # Unfinished runs, and those not measured on held-out documents, may not
-        # be compared.
+        # Unfinished runs, and those not measured on held-out documents,
+        # may not be compared.
         if not result.complete or not result.part.is_estimate:
             measured_runs.append(run)
         elif not result.has_per_query(measure):
@@ -261,9 +261,9 @@ def _chosen_groups(
 ) -> dict[str, list[CandidateRun]]:
     """Return the runs to compare on each dataset, by the dataset's name: the group with the most methods.
 
-    A group has runs that can be compared with each other, for instance with the
-    same folds. All other runs are added to ``left_out``. Data that occur under
-    several names count once.
+    A group has runs that can be compared with each other, for instance
+    with the same folds. All other runs are added to ``left_out``. Data
+    that occur under several names count once.
     """
     by_data = grouped(
         comparable_groups({index: run.result for index, run in enumerate(candidates)}),
@@ -316,8 +316,8 @@ def _identity(plan: Plan, *, has_criterion: bool = True) -> str:
 
     With ``has_criterion``, the selection criterion counts as part of the method.
     """
-    # The plan without settings that have no effect; then without those of the
-    # data and of files.
+    # The plan without settings that have no effect; then without those
+    # of the data and of files.
     counting = counting_plan(plan)
     values = plan_as_dict(counting)
     ignored = (*_OF_THE_DATA, *_OF_FILES, *(() if has_criterion else ("select_by",)))
@@ -333,9 +333,9 @@ def _identity(plan: Plan, *, has_criterion: bool = True) -> str:
 def _only_criteria_differ(groups: Iterable[Sequence[CandidateRun]]) -> bool:
     """Return whether some methods of a dataset differ in nothing but the selection criterion.
 
-    ``groups`` has the runs of each dataset. If no methods differ
-    only in the criterion, the criterion makes no other method,
-    because its default depends on the data.
+    ``groups`` has the runs of each dataset. If no methods differ only
+    in the criterion, the criterion makes no other method, because its
+    default depends on the data.
     """
     return any(
         len({_method_key(run) for run in group})
@@ -349,9 +349,9 @@ def _method_names(
 ) -> dict[str, str]:
     """Return the name of the method of each run, by its key; all names are different.
 
-    ``key_of`` returns the same key for runs of the same method. Methods with
-    the same title also have what they differ in, and a number if that is not
-    enough.
+    ``key_of`` returns the same key for runs of the same method. Methods
+    with the same title also have what they differ in, and a number if
+    that is not enough.
     """
     plans: dict[str, Plan] = {}
     titles: dict[str, str] = {}
@@ -403,8 +403,8 @@ def _runs_by_method(
 ) -> dict[str, CandidateRun]:
     """Return the first run of each method on a dataset, by the method's name.
 
-    ``names`` has the name of the method of each run. Later runs of a method are
-    added to ``left_out``.
+    ``names`` has the name of the method of each run. Later runs of a
+    method are added to ``left_out``.
     """
     by_method: dict[str, CandidateRun] = {}
     for run, name in names.items():
@@ -424,9 +424,8 @@ def _drop_unwanted(
 ) -> None:
     """Remove methods and datasets from ``cells``, and add them to ``left_out``.
 
-    ``cells`` has the runs by dataset and method. ``unwanted`` has
-    names of methods and datasets. Raise ParameterError for an
-    unknown name.
+    ``cells`` has the runs by dataset and method. ``unwanted`` has names
+    of methods and datasets. Raise ParameterError for an unknown name.
     """
     methods = {name: None for runs in cells.values() for name in runs}
     for name in dict.fromkeys(unwanted):
@@ -443,9 +442,9 @@ def _drop_unwanted(
 def _drop_incomplete(cells: _Cells, left_out: list[Exclusion]) -> None:
     """Remove datasets with a single method, then methods without a run on each of the other datasets.
 
-    ``cells`` has the runs by dataset and method. What is removed
-    from it is added to ``left_out`` with a reason. The methods of
-    each dataset are then in the same order.
+    ``cells`` has the runs by dataset and method. What is removed from
+    it is added to ``left_out`` with a reason. The methods of each
+    dataset are then in the same order.
     """
     # The datasets are listed first, since the dict changes in the loop.
     for data in [data for data, runs in cells.items() if len(runs) < 2]:
@@ -489,9 +488,8 @@ def _means(runs: Sequence[RunResult], measure: str) -> list[float]:
     """Return the mean of a measure for each run, over the queries in which all runs have values.
 
     Queries without a value, such as those without a pair of the
-    disagreement error, are undefined for every run alike. If
-    there is no common query, each run has the mean of its own
-    queries.
+    disagreement error, are undefined for every run alike. If there is
+    no common query, each run has the mean of its own queries.
     """
     values = np.array([run.per_query(measure) for run in runs])  # (runs, queries)
     common = ~np.isnan(values).any(axis=0)

@@ -30,11 +30,10 @@ class Stroke:
     Attributes
     ----------
     points : tuple of (float, float)
-        Points of the line, measured from left and top, in sizes
-        of the text.
+        Points of the line, measured from left and top, in sizes of the text.
     kind : {"axis", "stem", "group", "difference"}
-        Axis with its ticks, line from the axis to a name, bar of a group, or
-        length of the critical difference.
+        Axis with its ticks, line from the axis to a name, bar of a
+        group, or length of the critical difference.
     """
 
     points: tuple[Point, ...]
@@ -49,9 +48,8 @@ class DiagramText:
     ----------
     text : str
     x, y : float
-        Place in sizes of the text: `y` is the middle of the
-        text's height, and `x` its end at the side of `align`, or
-        its middle.
+        Place in sizes of the text: `y` is the middle of the text's
+        height, and `x` its end at the side of `align`, or its middle.
     align : {"left", "center", "right"}
     max_width : float
         Width to which the text is shortened when it is drawn.
@@ -117,15 +115,15 @@ def laid_out(
     width : float
         Width of the diagram, in sizes of the text, as all lengths here.
     text_width : callable
-        Returns the width of a text, in sizes of the text. The names of both
-        sides have at most two thirds of the diagram; short names at one side
-        leave more to the other side.
+        Returns the width of a text, in sizes of the text. The names of
+        both sides have at most two thirds of the diagram; short names
+        at one side leave more to the other side.
 
     Returns
     -------
     DiagramLayout
-        The better half of the methods is named at the left, the other half at
-        the right.
+        The better half of the methods is named at the left, the other
+        half at the right.
     """
     # All numbers here are lengths in sizes of the text.
     n_left = (len(diagram.methods) + 1) // 2
@@ -150,8 +148,8 @@ def laid_out(
     for column, (name, rank) in enumerate(
         zip(diagram.methods, diagram.ranks, strict=True)
     ):
-        # From the axis down, then to the name: lines of the best and the worst
-        # method end uppermost, so that lines do not cross.
+        # From the axis down, then to the name: lines of the best and
+        # the worst method end uppermost, so that lines do not cross.
         is_left = column < n_left
         row = column if is_left else len(diagram.methods) - 1 - column
         y = below + 0.6 + row * _ROW
@@ -217,10 +215,10 @@ def _place_difference(
 ) -> float:
     """Place a bar as long as the critical difference above the axis.
 
-    The bar's lines and text are added to ``strokes`` and
-    ``texts``. Return the y at which the room below begins; y
-    grows downwards. Without a difference, nothing is added.
-    Lengths are in sizes of the text.
+    The bar's lines and text are added to ``strokes`` and ``texts``.
+    Return the y at which the room below begins; y grows downwards.
+    Without a difference, nothing is added. Lengths are in sizes of the
+    text.
     """
     if math.isnan(diagram.difference):
         return 0.0
@@ -240,8 +238,8 @@ def _place_axis(
 ) -> None:
     """Add the axis of ranks at ``y`` to the strokes, with numbered ticks above it.
 
-    Without room for all ranks, only every second, third … one has a tick.
-    Lengths are in sizes of the text.
+    Without room for all ranks, only every second, third … one has a
+    tick. Lengths are in sizes of the text.
     """
     strokes.append(Stroke(((axis.left, y), (axis.right, y)), "axis"))
     rank_width = (axis.right - axis.left) / (axis.n - 1)
@@ -257,8 +255,8 @@ def _place_groups(
 ) -> float:
     """Add a bar for each group of methods that do not differ, from ``y`` downwards.
 
-    Bars that overlap are on different levels. Return the y at which the room
-    below begins.
+    Bars that overlap are on different levels. Return the y at which the
+    room below begins.
     """
     ends: list[float] = []  # of the last bar of each level
     for group in diagram.groups:

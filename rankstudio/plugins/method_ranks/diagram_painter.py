@@ -18,8 +18,7 @@ _WIDTHS = {"axis": 0.09, "stem": 0.09, "group": 0.32, "difference": 0.12}  # of 
 def diagram_paper(diagram: DrawnRanks, style: FigureStyle) -> Paper:
     """Return a page with a critical-difference diagram, in a style for print.
 
-    The coordinates of the page are in sizes of the text, and y
-    grows downwards.
+    The coordinates of the page are in sizes of the text, and y grows downwards.
     """
     # The size of the text; the diagram is at least 4 of it wide.
     em = style.em

@@ -68,9 +68,8 @@ class RankTests:
     pairs : tuple of MethodPair
         Tests of all pairs of methods, by rank.
     posterior : dict of (int, int) to PosteriorProbabilities
-        Probabilities by the two methods of a pair: of all pairs,
-        or, of very many methods, of the pairs with the best
-        method.
+        Probabilities by the two methods of a pair: of all pairs, or, of
+        very many methods, of the pairs with the best method.
     """
 
     friedman: FriedmanTest
@@ -87,8 +86,8 @@ class MethodRanking:
     Attributes
     ----------
     table : MethodTable
-        Values of the methods on the datasets, with the methods in
-        the order of their mean ranks.
+        Values of the methods on the datasets, with the methods in the
+        order of their mean ranks.
     alpha : float
         Level of significance.
     rope : float
@@ -184,8 +183,8 @@ class MethodRanking:
     def _group_notes(self, tests: RankTests) -> list[str]:
         """Return sentences on the critical difference of mean ranks by Nemenyi's test.
 
-        Methods whose mean ranks differ by less form groups; the
-        first group may have all methods.
+        Methods whose mean ranks differ by less form groups; the first
+        group may have all methods.
         """
         text = tr("Nemenyi's critical difference at {alpha:g} is {difference:.2f}.")
         notes = [text.format(alpha=self.alpha, difference=tests.critical_difference)]
@@ -251,8 +250,8 @@ class MethodRanking:
 def _friedman_text(test: FriedmanTest) -> str:
     """Return the results of Friedman's test as one or more sentences.
 
-    The test decides whether any mean ranks differ. The chi-square with the
-    correction for ties is named if it differs.
+    The test decides whether any mean ranks differ. The chi-square with
+    the correction for ties is named if it differs.
     """
     f = "∞" if isinf(test.f) else f"{test.f:.2f}"
     text = tr(
@@ -280,8 +279,8 @@ def ranking_of(
 ) -> MethodRanking:
     """Return the ranking of the methods of a table, the best mean rank first.
 
-    ``alpha`` is the level of significance, and ``rope`` the half width of the
-    region of practical equivalence, in units of the measure.
+    ``alpha`` is the level of significance, and ``rope`` the half width
+    of the region of practical equivalence, in units of the measure.
 
     Raises
     ------
@@ -356,8 +355,8 @@ def method_ranks(
     Returns
     -------
     MethodRanking
-        The methods with ranks and wins; `tests` is None for fewer
-        than five datasets.
+        The methods with ranks and wins; `tests` is None for fewer than
+        five datasets.
 
     Raises
     ------
@@ -368,9 +367,9 @@ def method_ranks(
 
     Notes
     -----
-    A value is the mean over the queries of a dataset. Runs that may not be
-    compared, and methods without a run on each dataset, are listed in
-    `table.left_out` with the reason.
+    A value is the mean over the queries of a dataset. Runs that may not
+    be compared, and methods without a run on each dataset, are listed
+    in `table.left_out` with the reason.
     """
     candidates = [
         CandidateRun(

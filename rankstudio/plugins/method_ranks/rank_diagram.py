@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 # A column of 240 pt has this width in letters of \footnotesize.
 _TIKZ_WIDTH = 30.0
-# Width of a letter in sizes of the text, large enough for names of capitals and
-# small letters.
+# Width of a letter in sizes of the text, large enough for names of
+# capitals and small letters.
 _TIKZ_LETTER = 0.6
 
 
@@ -82,8 +82,7 @@ class RankDiagram(OwnFigure):
 def rank_diagram(ranking: MethodRanking) -> RankDiagram:
     """Return the critical-difference diagram of a ranking.
 
-    The diagram has no groups if there are too few datasets for
-    tests.
+    The diagram has no groups if there are too few datasets for tests.
     """
     tests = ranking.tests
     measure = ranking.table.measure

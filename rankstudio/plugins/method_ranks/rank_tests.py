@@ -1,14 +1,15 @@
 """Rank tests of several methods on several datasets: numbers from a table with one value per cell.
 
-Each dataset ranks the methods; rank 1 is the best, and equal values share the
-mean of their ranks. Friedman's test asks whether the mean ranks differ at all,
-Nemenyi's and Wilcoxon's tests ask which ones differ, and the Bayesian
-signed-rank test gives the probability that one method is better, or that the
-two are practically equivalent.
+Each dataset ranks the methods; rank 1 is the best, and equal values
+share the mean of their ranks. Friedman's test asks whether the mean
+ranks differ at all, Nemenyi's and Wilcoxon's tests ask which ones
+differ, and the Bayesian signed-rank test gives the probability that one
+method is better, or that the two are practically equivalent.
 
-SciPy has the distributions. ``baycomp`` and ``scikit-posthocs`` compute the
-same numbers, but are no dependencies: the first has not changed since 2023, and
-the second needs statsmodels and seaborn. Wilcoxon's test is that of
+SciPy has the distributions. ``baycomp`` and ``scikit-posthocs`` compute
+the same numbers, but are no dependencies: the first has not changed
+since 2023, and the second needs statsmodels and seaborn. Wilcoxon's
+test is that of
 :mod:`rankstudio.engine.statistics.paired`: datasets without a difference are
 removed, and p is exact for up to 50 datasets, with or without ties.
 
@@ -59,12 +60,13 @@ class FriedmanTest(NamedTuple):
         Friedman's statistic and its p, as Demšar prints them: without a
         correction for ties.
     chi_square_ties, p_ties : float
-        The same with the correction for ties; NaN if all values of each dataset
-        are equal.
+        The same with the correction for ties; NaN if all values of each
+        dataset are equal.
     f, p_f : float
-        Iman and Davenport's statistic and its p, from the chi-square without
-        the correction. If all datasets rank the methods equally, F is infinite
-        and p is the chance of that, (1 / k!)^(N - 1).
+        Iman and Davenport's statistic and its p, from the chi-square
+        without the correction. If all datasets rank the methods
+        equally, F is infinite and p is the chance of that, (1 / k!)^(N
+        - 1).
     """
 
     chi_square: float
@@ -84,15 +86,15 @@ class MethodPair:
     first, second : int
         Columns of the two methods.
     rank_difference : float
-        Mean rank of the first minus that of the second: negative if the first
-        is better.
+        Mean rank of the first minus that of the second: negative if the
+        first is better.
     p_nemenyi : float
         p of Nemenyi's test, which corrects for all pairs.
     p_wilcoxon, p_holm : float
         p of Wilcoxon's signed ranks, and the same with Holm's correction for all pairs.
     n_differences : int
-        Number of datasets on which the two methods differ; the
-        others are removed from Wilcoxon's test.
+        Number of datasets on which the two methods differ; the others
+        are removed from Wilcoxon's test.
     """
 
     first: int
@@ -170,8 +172,8 @@ def friedman(ranks: ArrayLike) -> FriedmanTest:
     Parameters
     ----------
     ranks : array-like of shape (N, k)
-        Rank of each of k methods on each of N datasets; equal values share the
-        mean of their ranks.
+        Rank of each of k methods on each of N datasets; equal values
+        share the mean of their ranks.
 
     Returns
     -------
@@ -180,10 +182,11 @@ def friedman(ranks: ArrayLike) -> FriedmanTest:
 
     Notes
     -----
-    With mean ranks R_j, chi² = 12 N / (k (k + 1)) (Σ R_j² - k (k + 1)² / 4)
-    with k - 1 degrees of freedom, and F = (N - 1) chi² / (N (k - 1) - chi²)
-    with k - 1 and (k - 1)(N - 1) (Demšar 2006, section 3.2.2). The chi-square
-    distribution is an approximation for N > 10 and k > 5.
+    With mean ranks R_j, chi² = 12 N / (k (k + 1)) (Σ R_j² - k (k + 1)²
+    / 4) with k - 1 degrees of freedom, and F = (N - 1) chi² / (N (k -
+    1) - chi²) with k - 1 and (k - 1)(N - 1) (Demšar 2006, section
+    3.2.2). The chi-square distribution is an approximation for N > 10
+    and k > 5.
     """
     from scipy.special import chdtrc, fdtrc  # noqa: PLC0415 - scipy, where it is needed
 
@@ -192,9 +195,9 @@ def friedman(ranks: ArrayLike) -> FriedmanTest:
     if n < 2 or k < 2:
         return FriedmanTest(*[math.nan] * 6)
 
-    # The functions chdtrc and fdtrc return the probability of a greater value.
-    # The result has chi-square, chi-square corrected for ties, and F, each with
-    # its p.
+    # The functions chdtrc and fdtrc return the probability of a greater
+    # value. The result has chi-square, chi-square corrected for ties,
+    # and F, each with its p.
     means = table.mean(axis=0)
     spread = float(np.sum((means - (k + 1) / 2) ** 2))
     chi_square = 12.0 * n / (k * (k + 1)) * spread
@@ -219,8 +222,8 @@ def friedman(ranks: ArrayLike) -> FriedmanTest:
 def critical_difference(n_methods: int, n_datasets: int, alpha: float = 0.05) -> float:
     """Return Nemenyi's critical difference: mean ranks that differ by at least as much differ significantly.
 
-    CD = q √(k (k + 1) / (6 N)), where q is the quantile of the studentised
-    range of k means, divided by √2.
+    CD = q √(k (k + 1) / (6 N)), where q is the quantile of the
+    studentised range of k means, divided by √2.
 
     Parameters
     ----------
@@ -314,8 +317,9 @@ def nemenyi_p(differences: ArrayLike, n_methods: int, n_datasets: int) -> Floats
     """
     from scipy.stats import studentized_range  # noqa: PLC0415 - takes a second
 
-    # The function is slow: it is called once for each distinct difference.
-    # Rounding makes differences equal that differ by rounding errors.
+    # The function is slow: it is called once for each distinct
+    # difference. Rounding makes differences equal that differ by
+    # rounding errors.
     sizes = np.round(np.abs(np.asarray(differences, dtype=np.float64)), 12)
     distinct, indices = np.unique(sizes, return_inverse=True)
     ranges = distinct / _standard_error(n_methods, n_datasets) * math.sqrt(2.0)
@@ -340,12 +344,12 @@ def indistinct_groups(
     Returns
     -------
     tuple of tuple of int
-        Columns of the methods of each group, by rank. Groups have two members
-        or more, follow each other by rank, may overlap, and none is part of
-        another one.
+        Columns of the methods of each group, by rank. Groups have two
+        members or more, follow each other by rank, may overlap, and
+        none is part of another one.
     """
-    # A difference that equals the critical one, apart from rounding (1e-12), is
-    # significant.
+    # A difference that equals the critical one, apart from rounding
+    # (1e-12), is significant.
     order = np.argsort(mean_ranks, kind="stable").tolist()
     groups: list[tuple[int, ...]] = []
     last_end = 0
@@ -374,8 +378,9 @@ def win_counts(ranks: ArrayLike) -> Ints:
     Returns
     -------
     ndarray of shape (k, k)
-        Wins of the method of the row over that of the column; losses are those
-        of the transposed matrix, and the remaining datasets are ties.
+        Wins of the method of the row over that of the column; losses
+        are those of the transposed matrix, and the remaining datasets
+        are ties.
     """
     table = _checked_table(ranks)
     return np.array(
@@ -401,8 +406,8 @@ def bayesian_signed_ranks(
     pairs : sequence of (int, int)
         Columns of the two methods of each pair.
     rope : float, default 0.01
-        Half width of the region of practical equivalence, 0 or more, in units
-        of the measure.
+        Half width of the region of practical equivalence, 0 or more, in
+        units of the measure.
     n_samples : int, default 50000
         Number of Monte Carlo samples, 1 or more.
     seed : int, default 0
@@ -412,9 +417,9 @@ def bayesian_signed_ranks(
     Returns
     -------
     tuple of PosteriorProbabilities
-        Shares of the samples in which each of the three outcomes has the
-        largest probability; a sample with equal ones counts in equal parts for
-        each. With a rope of 0 there is no equivalence.
+        Shares of the samples in which each of the three outcomes has
+        the largest probability; a sample with equal ones counts in
+        equal parts for each. With a rope of 0 there is no equivalence.
 
     Raises
     ------
@@ -423,12 +428,13 @@ def bayesian_signed_ranks(
 
     Notes
     -----
-    Differences z_1, …, z_N and a pseudo-observation z_0 = 0 have weights w from
-    the Dirichlet distribution with parameters (1/2, 1, …, 1). In a sample, the
-    probability that the first method is better is Σ w_i w_j [z_i + z_j > 2 r],
-    that both are equivalent is Σ w_i w_j [|z_i + z_j| <= 2 r], and the rest is
-    the probability that the second is better (Benavoli et al. 2017). All pairs
-    share the samples of the weights. O(S N²) per pair for S samples.
+    Differences z_1, …, z_N and a pseudo-observation z_0 = 0 have
+    weights w from the Dirichlet distribution with parameters (1/2, 1,
+    …, 1). In a sample, the probability that the first method is better
+    is Σ w_i w_j [z_i + z_j > 2 r], that both are equivalent is Σ w_i
+    w_j [|z_i + z_j| <= 2 r], and the rest is the probability that the
+    second is better (Benavoli et al. 2017). All pairs share the samples
+    of the weights. O(S N²) per pair for S samples.
     """
     rope = _checked_rope(rope)
     n_samples = between("n_samples", n_samples, 1)
@@ -459,8 +465,8 @@ def bayesian_signed_ranks(
 def _better_regions(differences: Floats, rope: float) -> tuple[Floats, Floats]:
     """Return which pairs of differences say that the first method is better, or that the second one is.
 
-    Both matrices, (N + 1, N + 1), have 1 for such a pair, and else 0. The
-    ``differences`` (N,) of two methods are those on N datasets; the
+    Both matrices, (N + 1, N + 1), have 1 for such a pair, and else 0.
+    The ``differences`` (N,) of two methods are those on N datasets; the
     pseudo-observation z_0 = 0 is put before them.
     """
     z = np.concatenate([[0.0], differences])

@@ -24,8 +24,8 @@ def ranking_tables(ranking: MethodRanking) -> tuple[TextTable, ...]:
 def ranks_table(ranking: MethodRanking) -> TextTable:
     """Return the methods with mean rank, mean value, and number of datasets on which they are best.
 
-    If the ranking has tests, letters say which methods do not
-    differ significantly.
+    If the ranking has tests, letters say which methods do not differ
+    significantly.
     """
     # `wins` has the number of datasets on which each method is best, (k,).
     best = ranking.ranks.min(axis=1, keepdims=True)
@@ -117,8 +117,7 @@ def pairs_table(ranking: MethodRanking) -> TextTable:
 def wins_table(ranking: MethodRanking) -> TextTable:
     """Return a matrix with the datasets on which a method wins, ties and loses against each other one.
 
-    The rows are the methods by name, and the columns the methods
-    by number.
+    The rows are the methods by name, and the columns the methods by number.
     """
     n = ranking.n_datasets
     rows = []

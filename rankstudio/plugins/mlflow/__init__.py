@@ -1,12 +1,13 @@
 """A log of runs in a tracking store of MLflow: ``rankstudio run --log mlflow``.
 
-For laboratories that keep the runs of all their programs in MLflow. The log has the
-plan, the measures after each step, the files and the models.
+For laboratories that keep the runs of all their programs in MLflow. The
+log has the plan, the measures after each step, the files and the
+models.
 
 References
 ----------
-Zaharia, M. et al. (2018). Accelerating the machine learning lifecycle with MLflow. IEEE Data Engineering
-Bulletin 41 (4), 39-45.
+Zaharia, M. et al. (2018). Accelerating the machine learning lifecycle
+with MLflow. IEEE Data Engineering Bulletin 41 (4), 39-45.
 """
 
 from __future__ import annotations

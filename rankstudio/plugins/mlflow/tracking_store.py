@@ -52,9 +52,9 @@ class MlflowLog:
     """A listener that logs the events of a run in MLflow; a failure of the log never stops the run.
 
     The run becomes a run in MLflow, with the plan as parameters and the
-    averages over the folds as metrics. Each unit (one fold with one parameter
-    combination) becomes a child of this run in MLflow, with the measures after
-    each step.
+    averages over the folds as metrics. Each unit (one fold with one
+    parameter combination) becomes a child of this run in MLflow, with
+    the measures after each step.
 
     Parameters
     ----------
@@ -81,8 +81,8 @@ class MlflowLog:
     ) -> None:
         """Load MLflow; the log of a run begins with the first event.
 
-        ``store`` is the address of MLflow's store, ``data_name`` names the
-        experiment, and ``say`` shows a sentence to the user.
+        ``store`` is the address of MLflow's store, ``data_name`` names
+        the experiment, and ``say`` shows a sentence to the user.
         """
         self.sealed = False  # whether the test part must not be logged
         self._mlflow = _mlflow_library()
@@ -103,8 +103,8 @@ class MlflowLog:
     def follow(self, event: Event) -> None:
         """Log an event of a run: its beginning, and each finished unit and fold.
 
-        A unit is the training with one combination of parameters on one fold.
-        Nothing is logged after a failure.
+        A unit is the training with one combination of parameters on one
+        fold. Nothing is logged after a failure.
         """
         # `_run` is "" after a failure.
         match event:
@@ -152,9 +152,9 @@ class MlflowLog:
     def _begin(self, plan: Plan) -> None:
         """Begin a run in MLflow, with the plan as parameters.
 
-        The run is in the experiment of the data, which is created if necessary.
-        The ids of run and experiment, and the plan, are stored for later
-        events.
+        The run is in the experiment of the data, which is created if
+        necessary. The ids of run and experiment, and the plan, are
+        stored for later events.
         """
         self._client = self._mlflow.MlflowClient(tracking_uri=self._store)
         stored = self._client.get_experiment_by_name(self._experiment)
@@ -212,8 +212,9 @@ class MlflowLog:
     def _log_fold(self, fold: FoldResult) -> None:
         """Log the measures and the size of the chosen model of a fold, and mark its unit as chosen.
 
-        The unit is the training with one combination of parameters that gave
-        the model. The number of the fold stands in the place of MLflow's step.
+        The unit is the training with one combination of parameters that
+        gave the model. The number of the fold stands in the place of
+        MLflow's step.
         """
         chosen = fold.chosen.unit
         if (chosen.fold, chosen.position) in self._units:
@@ -238,12 +239,13 @@ class MlflowLog:
     ) -> None:
         """Log the averages over the folds, the files of a run, and its status.
 
-        A part is averaged only if all folds have measures of it. If the test
-        part is sealed, only files without its numbers are logged, and no
-        models.
+        A part is averaged only if all folds have measures of it. If the
+        test part is sealed, only files without its numbers are logged,
+        and no models.
         """
-        # Means over the folds of each measure, by part; test measures are left
-        # out if the run is sealed. MLflow's step is 0 for all of them.
+        # Means over the folds of each measure, by part; test measures
+        # are left out if the run is sealed. MLflow's step is 0 for all
+        # of them.
         parts = {"validation": [fold.validation for fold in result.folds]}
         if not self.sealed:
             parts["test"] = [fold.test for fold in result.folds]
@@ -301,8 +303,8 @@ def tracking_store(location: str) -> str:
     Parameters
     ----------
     location : str
-        A folder or an address; "" for the value of MLFLOW_TRACKING_URI, or else
-        the folder mlruns.
+        A folder or an address; "" for the value of MLFLOW_TRACKING_URI,
+        or else the folder mlruns.
 
     Raises
     ------
@@ -317,8 +319,8 @@ def tracking_store(location: str) -> str:
 
 def _mlflow_library() -> Any:
     """Return MLflow, set up to print nothing and to send data to the store only."""
-    # The first variables forbid telemetry, whatever the user has set. Of the
-    # others, the user's own values take precedence.
+    # The first variables forbid telemetry, whatever the user has set.
+    # Of the others, the user's own values take precedence.
     os.environ.update(_FORCED_VARIABLES)
     for name, value in _DEFAULT_VARIABLES.items():
         os.environ.setdefault(name, value)
@@ -336,9 +338,9 @@ def _mlflow_library() -> Any:
 def _plan_as_parameters(plan: Plan) -> dict[str, str]:
     """Return a plan as MLflow's parameters, each a text.
 
-    The keys are the names of the parameters. The parameters of a method are in
-    a table of the plan. The name of this table is put before the name of each
-    parameter.
+    The keys are the names of the parameters. The parameters of a method
+    are in a table of the plan. The name of this table is put before the
+    name of each parameter.
     """
     parameters: dict[str, Any] = {}
     for name, value in plan_as_dict(plan).items():

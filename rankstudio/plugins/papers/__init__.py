@@ -1,16 +1,18 @@
 """Papers: their printed averages, reproductions of their tables and figures, and decisions by thresholds.
 
-For users who check the program against the literature, or compare a method of their own
-with printed numbers. The experiments of the thesis (Airola 2011) use the simulations of
-the lab.
+For users who check the program against the literature, or compare a
+method of their own with printed numbers. The experiments of the thesis
+(Airola 2011) use the simulations of the lab.
 
 References
 ----------
-Pahikkala, T. et al. (2010). Greedy RankRLS: a linear time algorithm for learning sparse ranking models.
-Airola, A. (2011). Kernel-based ranking: methods for learning and performance estimation. TUCS Dissertations
+Pahikkala, T. et al. (2010). Greedy RankRLS: a linear time algorithm for
+learning sparse ranking models. Airola, A. (2011). Kernel-based ranking:
+methods for learning and performance estimation. TUCS Dissertations
 142.
-Lai, H. et al. (2013). FSMRank: feature selection algorithm for learning to rank.
-Gupta, P. and Rosso, P. (2012). Expected divergence based feature selection for learning to rank.
+Lai, H. et al. (2013). FSMRank: feature selection algorithm for learning
+to rank. Gupta, P. and Rosso, P. (2012). Expected divergence based
+feature selection for learning to rank.
 """
 
 from __future__ import annotations

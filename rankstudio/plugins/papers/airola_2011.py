@@ -73,9 +73,8 @@ class PrintedExperiment:
     said : tuple of str
         Sentences that state the conclusions.
     agrees : tuple of bool
-        For each number that should agree with the
-        printed number to the last digit, whether it
-        does.
+        For each number that should agree with the printed number to the
+        last digit, whether it does.
     """
 
     source: str
@@ -133,9 +132,10 @@ _PAIR_COLUMNS = (
 def irrelevant_pairs(regularization: float = 1.0) -> PrintedExperiment:
     """Train RankRLS on the four inputs of Paper I, Figure 2, with relevant pairs only and with all pairs.
 
-    The inputs are x = 0, 1 of one object and x = 2, 3 of another. The scores 2,
-    1 and 4, 3 fall within the objects and rise between them. Relevant pairs are
-    those within an object; there is a model for each of three costs of a pair.
+    The inputs are x = 0, 1 of one object and x = 2, 3 of another. The
+    scores 2, 1 and 4, 3 fall within the objects and rise between them.
+    Relevant pairs are those within an object; there is a model for each
+    of three costs of a pair.
     """
     # weight of the only feature, learned from relevant pairs and from all pairs
     weights = {
@@ -205,8 +205,9 @@ def training_growth(
     seed : int, default 0
         Seed of the documents.
     """
-    # Seconds by number of documents, for each method. A method may have fewer
-    # printed numbers than there are inputs: the others have no time.
+    # Seconds by number of documents, for each method. A method may have
+    # fewer printed numbers than there are inputs: the others have no
+    # time.
     printed_seconds = {
         name: dict(zip(printed["inputs"], printed[name], strict=False))
         for name in ("RankRLS", "RankSVM")
@@ -276,9 +277,8 @@ def _training_seconds(X: Floats, y: Floats, estimator: Any) -> float:
 def _exponent_text(seconds: Mapping[float, float]) -> str:
     """Return the slope of log seconds over log documents, for sizes that are large enough.
 
-    ``seconds`` has the seconds of training by the
-    number of documents. The slope is the exponent
-    by which the time grows, as a text.
+    ``seconds`` has the seconds of training by the number of documents.
+    The slope is the exponent by which the time grows, as a text.
     """
     # A coarse clock may measure 0 seconds, whose logarithm is undefined.
     large = {m: max(s, 1e-9) for m, s in seconds.items() if m >= _MIN_DOCUMENTS}
@@ -333,8 +333,9 @@ def cost_rows(
     reference = results[REFERENCE]
     names = [name for name in results if name != REFERENCE]
 
-    # `family` corrects the p values by Holm's method for the number of tests;
-    # `test` in its results is the comparison without this correction.
+    # `family` corrects the p values by Holm's method for the number of
+    # tests; `test` in its results is the comparison without this
+    # correction.
     tests = dict(
         zip(
             names,
@@ -415,11 +416,11 @@ def ohsumed_rows(
     dataset : FoldedDataset
         OHSUMED, with the test parts on which the runs are measured.
     printed : mapping of str to float
-        Printed values by the paper's names in Table 3. Our value is missing in
-        a row without a run.
+        Printed values by the paper's names in Table 3. Our value is
+        missing in a row without a run.
     """
-    # Only with the features of LETOR 2.0 should our numbers agree with the
-    # printed ones.
+    # Only with the features of LETOR 2.0 should our numbers agree with
+    # the printed ones.
     is_letor2 = dataset.n_features == _LETOR2_FEATURES
     rows = []
     agrees = []
@@ -471,9 +472,8 @@ def _round_sentences(results: Mapping[str, RunResult]) -> Iterator[str]:
 def _run_name(name: str) -> str:
     """Return the name of the run of a row of Table 3.
 
-    ``name`` is that of the row. Table 3 takes the
-    runs of Table 2, in which "RankRLS" has another
-    name.
+    ``name`` is that of the row. Table 3 takes the runs of Table 2, in
+    which "RankRLS" has another name.
     """
     return REFERENCE if name == "RankRLS" else name
 
@@ -483,14 +483,12 @@ def bipartite_error(
 ) -> float:
     """Return the disagreement error of a run's models for two kinds of documents.
 
-    One kind of documents has at least the label
-    ``relevant``; the other kind is all other
-    documents.
+    One kind of documents has at least the label ``relevant``; the other
+    kind is all other documents.
 
-    The error is the mean over the folds of the mean
-    over the test queries that have both kinds of
-    documents. Equal scores count as errors, as in
-    equation (1) of Paper I.
+    The error is the mean over the folds of the mean over the test
+    queries that have both kinds of documents. Equal scores count as
+    errors, as in equation (1) of Paper I.
     """
     folds = {fold.number: fold for fold in dataset.folds}
     errors = []
@@ -518,8 +516,8 @@ GRID = tuple(10.0**e for e in range(-9, 10))
 GAMMA = 4.0
 """Parameter γ of the Gaussian kernel.
 
-With this γ, documents of the same query are more similar than others, as parses
-of the same sentence are.
+With this γ, documents of the same query are more similar than others,
+as parses of the same sentence are.
 """
 
 _N_FOLDS = 10
@@ -552,8 +550,9 @@ def held_out_errors(
     Returns
     -------
     mapping of str to ndarray of shape (L,)
-        Mean squared error of all documents for each λ of :data:`GRID`, by the
-        treatment of the basis vectors of held-out queries: "removed" or "kept".
+        Mean squared error of all documents for each λ of :data:`GRID`,
+        by the treatment of the basis vectors of held-out queries:
+        "removed" or "kept".
     """
     kernel = Kernel("rbf", gamma)
     y = data.y
@@ -575,10 +574,10 @@ def held_out_errors(
 def _squared_errors(features: Floats, y: Floats, held_out: Bools) -> Floats:
     """Return the sum of squared errors of least squares on held-out documents for each λ of the grid.
 
-    ``features``, (m, r), and labels ``y``, (m,), are those of all documents,
-    and ``held_out``, (m,), says which are held out. The result has the shape
-    (L,). With X'X = V diag(d) V', the weights for λ are V diag(1 / (d + λ))
-    V'X'y.
+    ``features``, (m, r), and labels ``y``, (m,), are those of all
+    documents, and ``held_out``, (m,), says which are held out. The
+    result has the shape (L,). With X'X = V diag(d) V', the weights for
+    λ are V diag(1 / (d + λ)) V'X'y.
     """
     train: Floats = features[~held_out]
     eigenvalues, vectors = np.linalg.eigh(train.T @ train)
@@ -597,8 +596,8 @@ def removal_error(
 ) -> PrintedExperiment:
     """Compare estimates with and without the basis vectors of held-out queries (Paper III, Figure 1).
 
-    ``name`` is that of the data, and ``per_query`` the number of basis vectors
-    per query.
+    ``name`` is that of the data, and ``per_query`` the number of basis
+    vectors per query.
     """
     errors = held_out_errors(data, per_query)
     removed = errors["removed"]
@@ -644,8 +643,8 @@ def removal_time(
     name : str
         Name of the data.
     printed : mapping of str to mapping
-        "leave-query-out" and "10 folds of queries", each with the seconds
-        "efficient" and "baseline".
+        "leave-query-out" and "10 folds of queries", each with the
+        seconds "efficient" and "baseline".
     sizes : sequence of int
         Number of basis vectors per query.
 
@@ -671,8 +670,9 @@ def removal_time(
         for splitting, fold in fold_of_query.items():
             n_folds = int(fold.max()) + 1
 
-            # Rows of the documents that are held out in each fold. Only a few
-            # folds are timed, and their seconds scaled to all folds.
+            # Rows of the documents that are held out in each fold. Only
+            # a few folds are timed, and their seconds scaled to all
+            # folds.
             held_out_rows = [
                 np.flatnonzero(fold[query_of_document] == number)
                 for number in range(n_folds)
@@ -871,10 +871,11 @@ def _conclusions(deviations: dict[str, Deviations]) -> list[tuple[str, bool]]:
     """
     no_signal, signal, few_positives, with_100, with_400 = deviations.values()
 
-    # The numbers that the conclusions are about: bias, and standard deviations.
-    # Estimators: PAIRS is leave-pair-out, AVERAGED and POOLED are 10-fold, and
-    # ONE is leave-one-out. NEARLY_UNBIASED is a limit of the bias, and ALIKE one
-    # of the difference of two standard deviations.
+    # The numbers that the conclusions are about: bias, and standard
+    # deviations. Estimators: PAIRS is leave-pair-out, AVERAGED and
+    # POOLED are 10-fold, and ONE is leave-one-out. NEARLY_UNBIASED is a
+    # limit of the bias, and ALIKE one of the difference of two standard
+    # deviations.
     worst = max(
         abs(_estimate(deviation.bias, PAIRS)) for deviation in (no_signal, signal)
     )
@@ -934,8 +935,8 @@ def folds_of_queries_in_fifths(
 ) -> Estimating:
     """Score documents by folds of queries, and rank each random fifth of the documents separately.
 
-    Folds of documents are measured in the same way, because each of their
-    models ranks only the documents of its fold.
+    Folds of documents are measured in the same way, because each of
+    their models ranks only the documents of its fold.
     """
     scores, _ = yield from folds_of_queries(learner, data, rng, _N_FIFTHS)
     return HeldOutScores(scores, rng.permutation(np.arange(data.y.size) % _N_FIFTHS))
@@ -1070,17 +1071,16 @@ def experiments(
         :class:`~rankstudio.engine.analysis.comparisons.published.Reproduction`
         for the data.
     dataset : FoldedDataset
-        Folds with a test part; experiments that need only training data use the
-        training part of the first.
+        Folds with a test part; experiments that need only training data
+        use the training part of the first.
     effort : Effort, optional
         Sizes and repetitions of the experiments; by default those of the thesis.
 
     Returns
     -------
     dict of str to callable
-        Functions by the name of the experiment. A
-        function runs its experiment when it is
-        called.
+        Functions by the name of the experiment. A function runs its
+        experiment when it is called.
     """
     extent = effort or Effort()
     printed = _published_values()["printed"]
@@ -1125,9 +1125,8 @@ def _published_values() -> dict[str, Any]:
 def _results_on_one_processor(work: Experiment) -> Sequence[PrintedExperiment]:
     """Run an experiment on one processor.
 
-    The result has the tables of the experiment. The
-    measured seconds and the last bits of numbers
-    then do not depend on other processors.
+    The result has the tables of the experiment. The measured seconds
+    and the last bits of numbers then do not depend on other processors.
     """
     with STEADY:
         return work()

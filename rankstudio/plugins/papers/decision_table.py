@@ -91,8 +91,7 @@ def _decisions_table(run: RunResult, fold_decisions: Decisions) -> AnalysisTable
 def _decision_cells(row: DecisionRow) -> tuple[Cell, ...]:
     """Return the cells of a row: fold, rule, threshold, and the quality of the decision.
 
-    The threshold is None in the row of the mean
-    over the folds.
+    The threshold is None in the row of the mean over the folds.
     """
     decision = row.decision
     threshold = (
@@ -149,8 +148,8 @@ def _decision_row(row: DecisionRow) -> RunTableRow:
 def _auc_sentence(decisions: Decisions) -> str:
     """Return the sentence on the mean AUC of a run's models over the folds.
 
-    If the judged parts have several queries, the
-    sentence says that their documents are pooled.
+    If the judged parts have several queries, the sentence says that
+    their documents are pooled.
     """
     low, high = decisions.mean_auc_interval
     text = tr(

@@ -1,9 +1,9 @@
 """Decisions by a threshold on the scores: precision, recall and F of a run's models (Airola 2011, Paper V).
 
-A threshold turns a ranking into a classifier. It is chosen on the training
-part, never on the documents on which it is judged. For comparison, each
-decision has the greatest F that any threshold reaches on the judged documents,
-as in the paper's Tables 3 to 5.
+A threshold turns a ranking into a classifier. It is chosen on the
+training part, never on the documents on which it is judged. For
+comparison, each decision has the greatest F that any threshold reaches
+on the judged documents, as in the paper's Tables 3 to 5.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Decision:
     threshold : float
         Score of the last document that is taken; infinity if no document is taken.
     precision, recall, f : float
-        Quality of the set of documents that are
-        taken; 0 if no relevant document is taken.
+        Quality of the set of documents that are taken; 0 if no relevant
+        document is taken.
     """
 
     threshold: float
@@ -54,12 +54,12 @@ class FoldDecisions:
     ----------
     fold : int
     best, share : Decision
-        Decisions by two thresholds of the training part: the threshold with the
-        greatest F, and the threshold that takes as many documents as are
-        relevant.
+        Decisions by two thresholds of the training part: the threshold
+        with the greatest F, and the threshold that takes as many
+        documents as are relevant.
     greatest : Decision
-        Decision by the threshold with the greatest F on the judged documents:
-        no threshold has a greater F.
+        Decision by the threshold with the greatest F on the judged
+        documents: no threshold has a greater F.
     auc : float
         AUC of the part; NaN if all or none of its documents are relevant.
     auc_interval : (float, float)
@@ -87,8 +87,8 @@ class Decisions:
         Mean AUC over the folds.
     mean_auc_interval : (float, float)
         DeLong's 95 % interval of the mean if each part is one ranking,
-        otherwise NaN. It holds for these models, and assumes that the parts
-        have no document in common.
+        otherwise NaN. It holds for these models, and assumes that the
+        parts have no document in common.
     """
 
     part: str
@@ -116,8 +116,9 @@ def best_threshold(scores: Floats, relevant: Bools) -> Decision:
     # last document of each distinct score
     ends = np.flatnonzero(np.append(np.diff(scores[order]) < 0, True))
 
-    # Relevant documents among those taken, and F, for each possible threshold: F
-    # is twice their number, divided by that of taken plus that of all relevant.
+    # Relevant documents among those taken, and F, for each possible
+    # threshold: F is twice their number, divided by that of taken plus
+    # that of all relevant.
     n_found = np.cumsum(relevant[order])[ends]
     f = 2.0 * n_found / (ends + 1 + max(1, relevant.sum()))
     best_end = ends[int(np.argmax(f))]
@@ -128,10 +129,9 @@ def best_threshold(scores: Floats, relevant: Bools) -> Decision:
 def share_threshold(scores: Floats, relevant: Bools) -> Decision:
     """Return the decision that takes as many documents as are relevant.
 
-    ``scores``, (m,), are those of the documents,
-    and ``relevant``, (m,), says which are relevant.
-    If this number would divide documents with equal
-    scores, all of these documents are left out.
+    ``scores``, (m,), are those of the documents, and ``relevant``,
+    (m,), says which are relevant. If this number would divide documents
+    with equal scores, all of these documents are left out.
     """
     n_taken = int(relevant.sum())
     descending = -np.sort(-scores)
@@ -149,10 +149,9 @@ def share_threshold(scores: Floats, relevant: Bools) -> Decision:
 def decide(scores: Floats, relevant: Bools, threshold: float) -> Decision:
     """Return the decision that takes all documents with scores of at least the threshold.
 
-    The decision has precision, recall and F of the
-    documents taken. ``scores``, (m,), are those of
-    the documents, and ``relevant``, (m,), says
-    which are relevant.
+    The decision has precision, recall and F of the documents taken.
+    ``scores``, (m,), are those of the documents, and ``relevant``,
+    (m,), says which are relevant.
     """
     is_taken = scores >= threshold
     n_found = int(np.count_nonzero(is_taken & relevant))
@@ -180,8 +179,8 @@ def run_decisions(
     data : FoldedDataset
         Data of the run, with documents.
     sealed : bool
-        Whether the test part is sealed, so that the models are judged on the
-        validation part.
+        Whether the test part is sealed, so that the models are judged
+        on the validation part.
 
     Raises
     ------
@@ -205,8 +204,8 @@ def run_decisions(
         part = fold.test if uses_test else fold.vali
         step = fold_result.chosen.step
 
-        # A model does not cover a part that it cannot score: it was not stored
-        # completely, or it has scores of other documents only.
+        # A model does not cover a part that it cannot score: it was not
+        # stored completely, or it has scores of other documents only.
         if part is None or not step.can_score(part.X):
             text = tr(
                 "fold {fold} has no documents to judge by a threshold, or no complete model"
@@ -283,8 +282,8 @@ class DecisionRow:
 def decision_rows(decisions: Decisions) -> list[DecisionRow]:
     """Return the rows of a table of decisions: one per fold and rule for the threshold.
 
-    If there are several folds, a row with the mean
-    over the folds follows for each rule.
+    If there are several folds, a row with the mean over the folds
+    follows for each rule.
     """
     folds = decisions.folds
     rows = [

@@ -67,8 +67,8 @@ def paper_figures(
     data : FoldedDataset
         Data of the runs, with documents.
     findings : sequence of PrintedExperiment
-        Finished experiments of the thesis. Other experiments that a figure
-        needs are run when it is made.
+        Finished experiments of the thesis. Other experiments that a
+        figure needs are run when it is made.
 
     Notes
     -----
@@ -84,12 +84,11 @@ def runs_of_paper(
 ) -> dict[str, RunResult]:
     """Return the runs that belong to a paper, by the paper's names.
 
-    A name of the paper has a method, a ranker and
-    parameters. Among the names with the method and
-    ranker of a run, the run gets the name whose
-    parameters agree best with its own. If several
-    runs get the same name, the run that agrees best
-    is returned; of equal runs, the last one.
+    A name of the paper has a method, a ranker and parameters. Among the
+    names with the method and ranker of a run, the run gets the name
+    whose parameters agree best with its own. If several runs get the
+    same name, the run that agrees best is returned; of equal runs, the
+    last one.
     """
     best_runs: dict[str, tuple[int, RunResult]] = {}  # agreement and run, by name
     for run in runs:
@@ -211,11 +210,9 @@ def _figure_by_size(
 def objective_by_seconds(run: RunResult, data: FoldedDataset) -> CurvesFigure:
     """Return a figure of the objective of FSMRank by seconds of training.
 
-    FSMRank is trained on the first fold with each
-    of its two solvers. The clock starts after
-    similarities and importance are computed. The
-    parameters are those that the run chose on the
-    fold.
+    FSMRank is trained on the first fold with each of its two solvers.
+    The clock starts after similarities and importance are computed. The
+    parameters are those that the run chose on the fold.
     """
     fold = data.folds[0]
     chosen = run.folds[0].chosen.unit
@@ -253,8 +250,8 @@ def timed_steps(
 ) -> Iterator[tuple[float, float]]:
     """Yield seconds and criterion after each step of a method but the first.
 
-    The first step starts the clock. It also compiles, and computes what depends
-    only on the data.
+    The first step starts the clock. It also compiles, and computes what
+    depends only on the data.
     """
     start: float | None = None
     for event in method.work(train):
@@ -301,9 +298,9 @@ def significance_bars(
 ) -> RowsFigure:
     """Return a figure of a test measure of every selector with every ranker, with marks of significance.
 
-    "+" marks a significant difference to all features (WAF), "*" to the other
-    selector, by Student's paired t over the test queries with p < 0.05, as in
-    Figure 2 of Gupta and Rosso 2012.
+    "+" marks a significant difference to all features (WAF), "*" to the
+    other selector, by Student's paired t over the test queries with p <
+    0.05, as in Figure 2 of Gupta and Rosso 2012.
     """
     series = []
     for number, selector in enumerate(selectors):
@@ -350,8 +347,8 @@ def _significance_marks(
 ) -> str:
     """Return the marks of a run: "+" and "*" if it differs significantly from its rivals.
 
-    The rival of "+" is the run with all features (WAF), those of "*" are the
-    runs of the other selectors, with the same ranker.
+    The rival of "+" is the run with all features (WAF), those of "*"
+    are the runs of the other selectors, with the same ranker.
     """
     if selector == "WAF":
         return ""
@@ -377,11 +374,10 @@ def _significance_marks(
 def end_densities(run: RunResult, data: FoldedDataset, end: str) -> CurvesFigure | None:
     """Return a figure of the densities by which FS-ED scored a feature, on the first fold.
 
-    The feature is the "best" or the "last" one
-    selected, as ``end`` says. FS-ED scores a
-    feature by how much its densities differ between
-    relevant and other documents. The figure is None
-    if the feature has no densities to draw.
+    The feature is the "best" or the "last" one selected, as ``end``
+    says. FS-ED scores a feature by how much its densities differ
+    between relevant and other documents. The figure is None if the
+    feature has no densities to draw.
     """
     fold = data.folds[0]
     result = run.folds[0]
@@ -544,9 +540,8 @@ def removal_curves(
 ) -> CurvesFigure:
     """Return the figure of the error by λ with the basis vectors of held-out queries removed and kept.
 
-    The figure is Figure 1 of Paper III. ``finding``
-    is the finished experiment; if it is None, the
-    experiment is run.
+    The figure is Figure 1 of Paper III. ``finding`` is the finished
+    experiment; if it is None, the experiment is run.
     """
     name = data.name
     train = data.folds[0].train
@@ -577,8 +572,7 @@ def removal_curves(
 def learning_curve(data: FoldedDataset) -> CurvesFigure:
     """Return the figure of the test AUC of RankRLS by the share of training queries (Paper V).
 
-    RankRLS is trained on growing shares of the
-    training queries of ``data``.
+    RankRLS is trained on growing shares of the training queries of ``data``.
     """
     measures = []
     for share in SHARES:

@@ -42,8 +42,8 @@ def numbers() -> tuple[Published, ...]:
 def _averages_of_paper(key: str, authors: str) -> Iterator[Published]:
     """Yield the averages over folds that a paper prints, with the conditions of its runs.
 
-    ``key`` names the paper, and ``authors`` are
-    named in the source of each number.
+    ``key`` names the paper, and ``authors`` are named in the source of
+    each number.
     """
     paper = load_reproduction(key)
     for printed in paper.tables:

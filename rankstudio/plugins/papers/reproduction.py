@@ -57,8 +57,8 @@ class PaperTable:
     rows : tuple of (label, tuple of Cell)
         Label and cells of each row.
     promised : tuple of bool
-        Whether the cells of each column should agree; they need not if the
-        paper does not specify the experiment completely.
+        Whether the cells of each column should agree; they need not if
+        the paper does not specify the experiment completely.
     """
 
     title: str
@@ -103,12 +103,12 @@ class Reproduction:
     key, title : str
         Key, such as "greedy-rankrls", and title of the paper.
     runs : Mapping of str to Mapping
-        Runs by the paper's name: method, ranker and their parameters, and
-        optionally a note or a restriction to datasets.
+        Runs by the paper's name: method, ranker and their parameters,
+        and optionally a note or a restriction to datasets.
     tables : sequence of Mapping
         Number, title, dataset and contents of each table, as in
-        ``resources/published``. For a paper on other data they have only the
-        dataset, the measures and the names of the rows.
+        ``resources/published``. For a paper on other data they have
+        only the dataset, the measures and the names of the rows.
     notes : tuple of str
         General notes.
     figure_runs : tuple of str
@@ -212,8 +212,7 @@ class Reproduction:
     ) -> Plan:
         """Return the plan of the run ``name`` of the paper on the data at a location.
 
-        What the paper sets for this run goes before
-        what it sets for all runs.
+        What the paper sets for this run goes before what it sets for all runs.
         """
         # `_ABOUT` are the fields of a run that are not fields of a plan.
         settings = {
@@ -257,9 +256,9 @@ class Reproduction:
     ) -> PaperTable:
         """Return one of the tables with our values next to the printed ones.
 
-        ``printed`` has the printed numbers; its fields say which kind of table
-        it is. ``results`` are our runs by the paper's names. Without data, rows
-        that must be measured again are left out.
+        ``printed`` has the printed numbers; its fields say which kind
+        of table it is. ``results`` are our runs by the paper's names.
+        Without data, rows that must be measured again are left out.
         """
         title = f"{printed['number']}: {printed['title']}"
         if "columns" in printed:
@@ -275,9 +274,8 @@ class Reproduction:
     ) -> PaperTable:
         """Return a table of one measure with a row per fold and a column per method.
 
-        ``printed`` has the printed numbers of each
-        method: those of the five folds, and their
-        mean. ``results`` are our runs by the
+        ``printed`` has the printed numbers of each method: those of the
+        five folds, and their mean. ``results`` are our runs by the
         paper's names.
         """
         measure = printed["measure"]
@@ -292,8 +290,8 @@ class Reproduction:
             printed_values = (values[row_index] for values in values_of_method.values())
             rows.append((label, _cells(printed_values, ours)))
 
-        # The note of a run states what the paper does not specify: its numbers
-        # need not agree.
+        # The note of a run states what the paper does not specify: its
+        # numbers need not agree.
         promised = tuple("note" not in self.runs[name] for name in values_of_method)
         return PaperTable(
             title,
@@ -307,9 +305,8 @@ class Reproduction:
     ) -> PaperTable:
         """Return a table of averages over the folds, with a row per method and a column per measure.
 
-        ``printed`` has the printed numbers, and
-        ``results`` are our runs by the paper's
-        names. No cell need agree: the paper does
+        ``printed`` has the printed numbers, and ``results`` are our
+        runs by the paper's names. No cell need agree: the paper does
         not specify the experiment completely.
         """
         measures = tuple(printed["measures"])
@@ -366,9 +363,8 @@ def _features_by_rank(
 ) -> Iterator[tuple[int | str, ...]]:
     """Yield the rows of a table with a column per fold: the first features selected, then the second ones.
 
-    ``selected`` has the ids of each fold in the
-    order of selection. The cell is "" for a fold
-    with fewer features.
+    ``selected`` has the ids of each fold in the order of selection. The
+    cell is "" for a fold with fewer features.
     """
     return zip_longest(*selected, fillvalue="")
 
@@ -396,11 +392,11 @@ def _used_features_table(
 ) -> PaperTable:
     """Return the table of the number of features by selector and ranker, followed by our test measures.
 
-    ``printed["used"]`` has the printed number of features by selector and
-    ranker. No cell need agree, because the paper does not state how these
-    numbers were chosen. With data, the table also has the sizes with the best
-    test result out of a coarse list, for the selectors whose printed numbers
-    suggest such a choice.
+    ``printed["used"]`` has the printed number of features by selector
+    and ranker. No cell need agree, because the paper does not state how
+    these numbers were chosen. With data, the table also has the sizes
+    with the best test result out of a coarse list, for the selectors
+    whose printed numbers suggest such a choice.
     """
     measure = printed["measure"]
     rankers = tuple(next(iter(printed["used"].values())))
@@ -439,11 +435,9 @@ def _best_test_size(
 ) -> int | str:
     """Return the size with the best mean test measure; "" if no model of these sizes exists.
 
-    The size is the number of features, out of
-    ``sizes``, of a model of our run. The choice by
-    the test part imitates a flaw that a paper may
-    have. At each size, parameters are chosen by
-    validation.
+    The size is the number of features, out of ``sizes``, of a model of
+    our run. The choice by the test part imitates a flaw that a paper
+    may have. At each size, parameters are chosen by validation.
     """
     from rankstudio.engine.analysis.tried_models.run_curves import run_curves  # noqa: PLC0415 - reads models
 
@@ -460,12 +454,11 @@ def _best_test_size(
 def steps_of_all_folds(result: RunResult, measure: str) -> int:
     """Return the number of selection steps that is best for all folds together.
 
-    The best number has the greatest mean of the
-    measure over the validation parts, with the best
-    combination of parameters of each fold at every
-    step. Of equally good numbers, the smallest one
-    is returned. For a method without selection, the
-    result is the number of features.
+    The best number has the greatest mean of the measure over the
+    validation parts, with the best combination of parameters of each
+    fold at every step. Of equally good numbers, the smallest one is
+    returned. For a method without selection, the result is the number
+    of features.
     """
     if not result.plan.entry.selects:
         return len(result.feature_ids)
@@ -489,8 +482,8 @@ def _measures_of_table(table: Mapping[str, Any]) -> tuple[str, ...]:
 def _runs_of_table(table: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the names of the runs whose results a table has.
 
-    A table has one run, or a run for each selector
-    and ranker, or a run for each column or row.
+    A table has one run, or a run for each selector and ranker, or a run
+    for each column or row.
     """
     if "run" in table:
         return (table["run"],)
@@ -537,8 +530,9 @@ def load_reproduction(key: str) -> Reproduction:
         )
     values = table("published", f"{key}.toml")
 
-    # The data of some papers are not available. Their runs on other datasets
-    # are put into tables without printed numbers, one per dataset.
+    # The data of some papers are not available. Their runs on other
+    # datasets are put into tables without printed numbers, one per
+    # dataset.
     notes = tuple(values.get("notes", ()))
     tables = values.get("tables") or [
         {

@@ -1,12 +1,12 @@
 """Permutation tests: what a method finds with labels or preferences permuted within their queries.
 
-For users who ask whether a selection is better than chance: the best of many features
-looks good on any labels.
+For users who ask whether a selection is better than chance: the best of
+many features looks good on any labels.
 
 References
 ----------
-Airola, A. (2011). Kernel-based ranking: methods for learning and performance estimation. TUCS Dissertations
-142, Paper I, section 4.1.
+Airola, A. (2011). Kernel-based ranking: methods for learning and
+performance estimation. TUCS Dissertations 142, Paper I, section 4.1.
 """
 
 from __future__ import annotations

@@ -83,8 +83,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="number of the fold whose training part is used",
     )
 
-    # How data are read (--protocol, --missing and others), costs of features,
-    # and --memory.
+    # How data are read (--protocol, --missing and others), costs of
+    # features, and --memory.
     add_reading_options(parser)
     add_costs(parser)
     add_memory_option(parser)
@@ -109,8 +109,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run a permutation test of a method's path, and print it; return the exit status.
 
-    ``args`` are the command's options. After Ctrl+C, the
-    permutations so far are printed.
+    ``args`` are the command's options. After Ctrl+C, the permutations
+    so far are printed.
     """
     from rankstudio.engine.experiment.units.single_path import SinglePath
     from rankstudio.plugins.permutation.label_permutation import permutation_steps
@@ -118,8 +118,8 @@ def run(args: argparse.Namespace) -> int:
     check_numbers(args, permutations=1, seed=0)
     refuse_both(args)  # the data and --sample
 
-    # The path of the method on one fold: `explicit` are the options that the
-    # user has set, which keep their values.
+    # The path of the method on one fold: `explicit` are the options
+    # that the user has set, which keep their values.
     plan, dataset, explicit = fold_of_data(args, "--folds")
     path = SinglePath.of(plan, dataset, explicit)
     steps = permutation_steps(path.method, path.data, args.permutations, plan.seed)
@@ -142,8 +142,9 @@ def as_dict(
     """Return the test of a path as plain values for JSON, with a dict for each step."""
     from rankstudio.plugins.permutation.criterion_band import CriterionBand
 
-    # Each step has its feature, its criterion and the band of permuted criteria.
-    # Criteria that are sums over documents are divided by their number.
+    # Each step has its feature, its criterion and the band of permuted
+    # criteria. Criteria that are sums over documents are divided by
+    # their number.
     band = CriterionBand.of(test, path.divisor).as_dict()
     features = _feature_of_each_step(path, test, dataset)
     steps = [
@@ -199,9 +200,9 @@ def _test_table(
 ) -> Block:
     """Return a table with the criterion of each step, its band with permuted labels, and p.
 
-    A row is a step of ``path``, with the name of the feature that
-    it adds. A step that adds no single feature has no name. The
-    band is the range of most criteria of permuted labels.
+    A row is a step of ``path``, with the name of the feature that it
+    adds. A step that adds no single feature has no name. The band is
+    the range of most criteria of permuted labels.
     """
     from rankstudio.plugins.permutation.criterion_band import CriterionBand
 

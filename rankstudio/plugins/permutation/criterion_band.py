@@ -61,8 +61,8 @@ class CriterionBand:
 
         Criteria are divided by ``divisor``: m if they are sums over m documents.
         """
-        # Between these limits, (k,) each, is the share `LEVEL` of the permuted
-        # criteria.
+        # Between these limits, (k,) each, is the share `LEVEL` of the
+        # permuted criteria.
         low, high = test.band(LEVEL)
         observed = test.observed / divisor
         mean = test.permuted.mean(axis=0) / divisor

@@ -1,7 +1,8 @@
 """Repeats a selection with labels or preferences permuted within their queries, so that features are useless.
 
-Labels are permuted among all documents of their query. For preferences, the
-documents are permuted: those of a query that occur in some preference.
+Labels are permuted among all documents of their query. For preferences,
+the documents are permuted: those of a query that occur in some
+preference.
 """
 
 from __future__ import annotations
@@ -43,12 +44,12 @@ class PermutedPaths:
     Attributes
     ----------
     of : callable
-        Returns the criteria of the path for each of several orders. An order is
-        a permutation of the rows: row i gets the label, or the place in
-        preferences, of row ``order[i]``.
+        Returns the criteria of the path for each of several orders. An
+        order is a permutation of the rows: row i gets the label, or the
+        place in preferences, of row ``order[i]``.
     refits : bool
-        Whether each path is trained separately, so that there is a result after
-        each path.
+        Whether each path is trained separately, so that there is a
+        result after each path.
     """
 
     of: Callable[[Sequence[Ints]], Criteria]
@@ -68,8 +69,8 @@ def labelled_paths(
     data : TrainingData
         Documents grouped by query.
     """
-    # Shared computations need all documents in memory; otherwise each path is
-    # trained on its own.
+    # Shared computations need all documents in memory; otherwise each
+    # path is trained on its own.
     if data.several:
         yield _refitting_paths(estimator, lambda order: replace(data, y=data.y[order]))
         return
@@ -77,8 +78,8 @@ def labelled_paths(
     # The text begins the error if the documents do not fit into memory.
     rows: QueryData = data.whole("The permutation test")
 
-    # A function that trains several paths at once, if the method has one; none
-    # does so with sparse features.
+    # A function that trains several paths at once, if the method has
+    # one; none does so with sparse features.
     shared = None if rows.sparse else estimator.paths_of_labels(rows)
     if shared is None:
         yield _refitting_paths(
@@ -96,10 +97,9 @@ def _shared_learner(
 ) -> Callable[[Sequence[Ints]], Criteria]:
     """Return a function that trains paths on several orders of labels, with shared computations.
 
-    The function takes orders of the labels ``y`` (m,), and
-    returns the criteria of each path at its steps. ``paths``
-    shares the computations, and ``on_threads`` distributes work
-    to threads.
+    The function takes orders of the labels ``y`` (m,), and returns the
+    criteria of each path at its steps. ``paths`` shares the
+    computations, and ``on_threads`` distributes work to threads.
     """
 
     def learn(orders: Sequence[Ints]) -> Criteria:
@@ -115,17 +115,16 @@ def _refitting_paths(
 ) -> PermutedPaths:
     """Return a way to train each path anew, on the data that ``relabelled`` returns for an order.
 
-    An order has, for each document, the position of the document
-    whose label it gets. ``estimator`` is the method that is
-    trained.
+    An order has, for each document, the position of the document whose
+    label it gets. ``estimator`` is the method that is trained.
     """
 
     def learn(orders: Sequence[Ints]) -> Criteria:
         """Train a path for each order of the labels, one after the other.
 
         Return the criteria of each path. ``estimator`` and
-        ``relabelled``, which returns the data for an order, are
-        those of the enclosing function.
+        ``relabelled``, which returns the data for an order, are those
+        of the enclosing function.
         """
         criteria = []
         for order in orders:
@@ -152,8 +151,8 @@ def _with_labels(data: QueryData, labels: Floats) -> QueryData:
 def learned_path(estimator: LinearRanker, data: GivenData) -> Waiting[Floats]:
     """Train a copy of an estimator; yield progress, and return the criterion of each step, shape (k,).
 
-    If all steps have the same features, as the iterations of an optimizer, only
-    the last step counts.
+    If all steps have the same features, as the iterations of an
+    optimizer, only the last step counts.
     """
     method = type(estimator)(**estimator.get_params(deep=False))
 
@@ -187,8 +186,8 @@ def preferred_paths(
     data : QueryData
         Documents with preferences.
     """
-    # a function from an order (m,) to data in which documents have exchanged
-    # places in the preferences
+    # a function from an order (m,) to data in which documents have
+    # exchanged places in the preferences
     exchanged = estimator.exchanged_preferences(data)
     with pool() as (executor, workers):
 
@@ -196,8 +195,8 @@ def preferred_paths(
             """Train a path for each order of the documents, on several threads.
 
             Return the criteria of each path. ``exchanged``, the
-            estimator and the pool of threads are those of the
-            enclosing function.
+            estimator and the pool of threads are those of the enclosing
+            function.
             """
             criteria: list[Floats] = [np.empty(0)] * len(orders)
 
@@ -232,8 +231,8 @@ class PermutationTest:
         Criterion of each step with the original labels.
     permuted : ndarray of shape (N, k)
         Criteria of N repetitions of the whole selection with labels or
-        preferences permuted within their queries. A path with fewer steps is
-        extended by its last criterion.
+        preferences permuted within their queries. A path with fewer
+        steps is extended by its last criterion.
     """
 
     observed: Floats
@@ -279,8 +278,8 @@ def permutation_test(
     seed : int, default 0
         Seed of the permutations. Equal seeds give equal bits on any number of threads.
     preferences : Preferences, optional
-        Preferences between rows of X of the same query, instead of y. Documents
-        that occur in preferences are permuted.
+        Preferences between rows of X of the same query, instead of y.
+        Documents that occur in preferences are permuted.
 
     Returns
     -------
@@ -288,12 +287,13 @@ def permutation_test(
 
     Notes
     -----
-    Computations that depend only on X are done once. For greedy RankRLS, a path
-    of k of n features over Q queries then takes O(mn + Qnk²); for RankRLS the
-    permuted labels are outputs of one factorization (Airola 2011, Paper I,
-    section 4.1). Other methods are trained for each permutation. With
-    preferences, RankRLS and greedy RankRLS are trained for each permutation,
-    too, on rows built without the list of preferences.
+    Computations that depend only on X are done once. For greedy
+    RankRLS, a path of k of n features over Q queries then takes O(mn +
+    Qnk²); for RankRLS the permuted labels are outputs of one
+    factorization (Airola 2011, Paper I, section 4.1). Other methods are
+    trained for each permutation. With preferences, RankRLS and greedy
+    RankRLS are trained for each permutation, too, on rows built without
+    the list of preferences.
 
     Examples
     --------
@@ -317,8 +317,8 @@ def permutation_steps(
 ) -> Generator[PermutationTest | None, None, PermutationTest]:
     """Yield a permutation test with a growing number of permutations, and return the complete test.
 
-    The whole path is trained again with labels permuted within each query, to
-    compare its criterion at each step with that by chance.
+    The whole path is trained again with labels permuted within each
+    query, to compare its criterion at each step with that by chance.
 
     Parameters
     ----------
@@ -331,9 +331,10 @@ def permutation_steps(
     seed : int, default 0
         Equal seeds give equal permutations.
     block : int, default 64
-        Permutations per block; multiples of 16 give the same bits. A block has
-        one permutation where each is trained separately: with several shards,
-        sparse features, or a method that shares no computations.
+        Permutations per block; multiples of 16 give the same bits. A
+        block has one permutation where each is trained separately: with
+        several shards, sparse features, or a method that shares no
+        computations.
 
     Yields
     ------
@@ -349,8 +350,9 @@ def permutation_steps(
             paths_context, permuted_mask = _permuted_paths(estimator, data)
             paths = stack.enter_context(paths_context)
 
-        # The criterion of each step with the original labels. `paths.of` trains
-        # a path for each order; `steadily` limits BLAS to one thread meanwhile.
+        # The criterion of each step with the original labels.
+        # `paths.of` trains a path for each order; `steadily` limits
+        # BLAS to one thread meanwhile.
         original_order = np.arange(data.y.size)
         (observed,) = yield from _progress_then_criteria(
             steadily(paths.of([original_order]))
@@ -362,12 +364,12 @@ def permutation_steps(
                 "estimator", type(estimator).__name__, "a method with a criterion"
             )
 
-        # One row for each permutation; rows after the last computed one are not
-        # used yet.
+        # One row for each permutation; rows after the last computed one
+        # are not used yet.
         criteria = np.empty((count, observed.size))
 
-        # A block of permutations is computed at once, unless each needs a fit
-        # of its own.
+        # A block of permutations is computed at once, unless each needs
+        # a fit of its own.
         block = 1 if paths.refits else block
         for first in range(0, count, block):
             numbers = range(first, min(first + block, count))
@@ -403,11 +405,11 @@ def _permuted_paths(
 ) -> tuple[AbstractContextManager[PermutedPaths], Bools | None]:
     """Return the context that provides a way to train paths, and a mask (m,) of the rows to permute.
 
-    The mask is None for all rows. Of data with preferences, only documents that
-    some preference compares are permuted.
+    The mask is None for all rows. Of data with preferences, only
+    documents that some preference compares are permuted.
     """
-    # All documents at once; the text begins the error if they do not fit into
-    # memory. Data of several shards have no preferences.
+    # All documents at once; the text begins the error if they do not
+    # fit into memory. Data of several shards have no preferences.
     rows = None if data.several else data.whole("The permutation test")
     if rows is None or rows.preferences is None:
         return labelled_paths(estimator, data), None

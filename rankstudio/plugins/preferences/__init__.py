@@ -1,7 +1,7 @@
 """Learning from pairs of documents instead of labels: preferences from files, and clicks read as such.
 
-For users whose data tell which of two documents is better, such as logs of a search
-engine, rather than how relevant each one is.
+For users whose data tell which of two documents is better, such as logs
+of a search engine, rather than how relevant each one is.
 
 References
 ----------

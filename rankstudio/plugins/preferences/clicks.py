@@ -1,10 +1,11 @@
 """Converts clicks to weighted preferences: of a clicked document over documents of the same result list.
 
-A document at a low position is seen, and so clicked, less often than its
-relevance deserves. A preference is therefore weighted by the inverse of the
-propensity of its clicked document: the probability that a document at that
-position is examined (Joachims, Swaminathan and Schnabel 2017). Propensities are
-a column of the log, or follow the usual power law, position^-η.
+A document at a low position is seen, and so clicked, less often than
+its relevance deserves. A preference is therefore weighted by the
+inverse of the propensity of its clicked document: the probability that
+a document at that position is examined (Joachims, Swaminathan and
+Schnabel 2017). Propensities are a column of the log, or follow the
+usual power law, position^-η.
 """
 
 from __future__ import annotations
@@ -49,8 +50,8 @@ _MAX_POSITION = 1_000_000
 _DOCUMENTS_PER_BLOCK = 1 << 18  # documents that are counted at once
 _MAX_PARTS = 8  # with more parts of counts than this, the parts are merged
 
-# Columns of a table of shown documents: line in the file, number of the list,
-# query, document, position, and whether the document was clicked.
+# Columns of a table of shown documents: line in the file, number of the
+# list, query, document, position, and whether the document was clicked.
 _LINE, _LIST, _QUERY, _DOCUMENT, _POSITION, _CLICKED = range(6)
 
 
@@ -65,12 +66,14 @@ class ClickRule:
     Attributes
     ----------
     pairs : {"unclicked", "skipped"}
-        A clicked document is preferred to each unclicked document of its list
-        ("unclicked"), or only to each unclicked document above it ("skipped").
+        A clicked document is preferred to each unclicked document of
+        its list ("unclicked"), or only to each unclicked document above
+        it ("skipped").
     eta : str
-        "given" for the column of propensities, "estimated" for the power law
-        with η estimated from the log, or η as a number from 0 up; "" for
-        "given" if the log has propensities, else "estimated".
+        "given" for the column of propensities, "estimated" for the
+        power law with η estimated from the log, or η as a number from 0
+        up; "" for "given" if the log has propensities, else
+        "estimated".
 
     Raises
     ------
@@ -84,9 +87,9 @@ class ClickRule:
     def __post_init__(self) -> None:
         """Raise ParameterError for an invalid rule of pairs, or an invalid η.
 
-        A click at a position has the weight position^η. Instead
-        of a number, η may be `GIVEN` (by a column of the log),
-        `ESTIMATED`, or "" for the usual one of these two.
+        A click at a position has the weight position^η. Instead of a
+        number, η may be `GIVEN` (by a column of the log), `ESTIMATED`,
+        or "" for the usual one of these two.
         """
         if self.pairs not in PAIR_RULES:
             raise ParameterError(
@@ -107,8 +110,8 @@ class ClickRule:
 def rule_settings(values: Mapping[str, str]) -> dict[str, str]:
     """Return the settings of a plan for clicks, completed with defaults.
 
-    The settings are the fields of :class:`ClickRule`, as texts.
-    Raise ParameterError for wrong settings.
+    The settings are the fields of :class:`ClickRule`, as texts. Raise
+    ParameterError for wrong settings.
     """
     rule = ClickRule(**values)  # type: ignore[arg-type]  # ClickRule checks the values
     return {"pairs": rule.pairs, "eta": rule.eta}
@@ -124,8 +127,8 @@ class PositionBias:
     error : float
         Standard error of an estimate; NaN for a given η.
     n_documents : int
-        Clicked documents shown at several positions, from which η is estimated;
-        0 for a given η.
+        Clicked documents shown at several positions, from which η is
+        estimated; 0 for a given η.
     """
 
     eta: float
@@ -137,8 +140,8 @@ class PositionBias:
 class Impressions:
     """How often each document was shown and clicked at each position for each query.
 
-    All arrays have the shape (l,), with one entry for each distinct query,
-    document and position.
+    All arrays have the shape (l,), with one entry for each distinct
+    query, document and position.
 
     Attributes
     ----------
@@ -170,10 +173,11 @@ class ClickLog:
     n_lists, n_clicks : int
     shown : Impressions
     pairs : ClickPairs
-        Preferences that are not yet weighted by a position bias. Equal pairs
-        with the clicked document at different positions are separate, and their
-        weight is their number. With given propensities, the position is 0, and
-        the weight is the sum of the inverse propensities.
+        Preferences that are not yet weighted by a position bias. Equal
+        pairs with the clicked document at different positions are
+        separate, and their weight is their number. With given
+        propensities, the position is 0, and the weight is the sum of
+        the inverse propensities.
     """
 
     rule: ClickRule
@@ -230,8 +234,8 @@ def is_click_header(cells: Sequence[str]) -> bool:
 def _column_positions(cells: Sequence[str]) -> dict[str, int]:
     """Return the index of each column of a click log, by its role, from the cells of a header.
 
-    Roles are "session", "query", "document" and so on; roles
-    without a column are left out.
+    Roles are "session", "query", "document" and so on; roles without a
+    column are left out.
     """
     names = [cell.strip().strip('"').lower() for cell in cells]
 
@@ -246,10 +250,11 @@ def _column_positions(cells: Sequence[str]) -> dict[str, int]:
 def read_clicks(path: Path, rule: ClickRule) -> ClickLog:
     """Read a click log: a table with a header, a line for each shown document.
 
-    Without a column of sessions, a new result list begins with another query,
-    or where the position does not increase. Lists are counted in blocks of some
-    hundred thousand documents. Only if the documents of a session are not on
-    consecutive lines, the file is read again and counted as a whole.
+    Without a column of sessions, a new result list begins with another
+    query, or where the position does not increase. Lists are counted in
+    blocks of some hundred thousand documents. Only if the documents of
+    a session are not on consecutive lines, the file is read again and
+    counted as a whole.
 
     Raises
     ------
@@ -262,8 +267,9 @@ def read_clicks(path: Path, rule: ClickRule) -> ClickLog:
 
     Notes
     -----
-    Memory O(p + i + l) for p distinct pairs by the position of the clicked
-    document, i distinct impressions, and 8 bytes for each of l lists.
+    Memory O(p + i + l) for p distinct pairs by the position of the
+    clicked document, i distinct impressions, and 8 bytes for each of l
+    lists.
     """
     try:
         return _ClickReader(path, rule).read()
@@ -281,35 +287,35 @@ class _ClickReader:
     def __init__(self, path: Path, rule: ClickRule, *, at_once: bool = False) -> None:
         """Prepare to read a click log; a list is the documents shown for a query at one time.
 
-        ``rule`` says how clicks become preferences. ``at_once``
-        is for a file in which the lines of several lists are
-        mixed: all lines are read before they are counted.
+        ``rule`` says how clicks become preferences. ``at_once`` is for
+        a file in which the lines of several lists are mixed: all lines
+        are read before they are counted.
         """
         self._path = path
         self._rule = rule
         self._at_once = at_once
 
-        # Numbers of queries, of documents, and of pairs of session and query, in
-        # the order of the log.
+        # Numbers of queries, of documents, and of pairs of session and
+        # query, in the order of the log.
         self._queries: dict[str, int] = {}
         self._documents: dict[str, int] = {}
         self._sessions: dict[tuple[str, str], int] = {}
 
-        # Hashes of the session and query of each list, to detect a list that
-        # comes again.
+        # Hashes of the session and query of each list, to detect a list
+        # that comes again.
         self._hashes = array("q")
 
         # Session, query and position of the last document.
         self._last_row: tuple[str, str, int] | None = None
         self._n_lists = self._n_clicks = 0
 
-        # Columns of a table of the documents that are not yet counted: line,
-        # list, query, document, position, click.
+        # Columns of a table of the documents that are not yet counted:
+        # line, list, query, document, position, click.
         self._rows = tuple(array("q") for _ in range(6))
         self._propensities = array("d")
 
-        # By query, document and position: numbers of times that the document
-        # was shown and clicked.
+        # By query, document and position: numbers of times that the
+        # document was shown and clicked.
         self._shown = _Counts(n_keys=3, n_sums=2)
 
         # By query, winner, loser and position of the winner: the weight.
@@ -318,10 +324,11 @@ class _ClickReader:
     def read(self) -> ClickLog:
         """Read the file, and return its log, with the counts of all result lists.
 
-        A result list is the documents that were shown for a query at one time.
-        A click in it gives preferences to the clicked document. Raise
-        `_ScatteredError` if the documents of a session are not on consecutive
-        lines, FormatError for an invalid line, and DatasetError without a click.
+        A result list is the documents that were shown for a query at
+        one time. A click in it gives preferences to the clicked
+        document. Raise `_ScatteredError` if the documents of a session
+        are not on consecutive lines, FormatError for an invalid line,
+        and DatasetError without a click.
         """
         lines = (
             (line_number, line)
@@ -329,22 +336,24 @@ class _ClickReader:
             if line.strip()
         )
 
-        # The first line that is not blank is the header; its most frequent
-        # separator is that of the file.
+        # The first line that is not blank is the header; its most
+        # frequent separator is that of the file.
         first, header = next(lines, (1, ""))
         self._delimiter = max(",;\t", key=header.count)
         self._columns = _column_positions(self._cells(1, header)) if header else {}
         if not set(self._columns).issuperset(_NEEDED_COLUMNS):
             raise line_error(self._path, first, header, _EXPECTED_COLUMNS)
 
-        # A preference from a click at a position has the weight position^η, or
-        # the inverse of a propensity in the log. If the user does not say which
-        # one, the log decides: does it have a column of propensities? The rule
-        # has the answer in its field `eta`.
+        # A preference from a click at a position has the weight
+        # position^η, or the inverse of a propensity in the log. If the
+        # user does not say which one, the log decides: does it have a
+        # column of propensities? The rule has the answer in its field
+        # `eta`.
         rule = self._resolved()
 
-        # Read all other lines. Once many are read, the lists so far are counted:
-        # how often documents were shown and clicked, and the preferences.
+        # Read all other lines. Once many are read, the lists so far are
+        # counted: how often documents were shown and clicked, and the
+        # preferences.
         for line, content in lines:
             self._add(line, content)
 
@@ -357,8 +366,8 @@ class _ClickReader:
                 )
             )
 
-        # A session whose documents are not on consecutive lines was counted as
-        # several lists.
+        # A session whose documents are not on consecutive lines was
+        # counted as several lists.
         if len(np.unique(np.frombuffer(self._hashes, np.int64))) < len(self._hashes):
             raise _ScatteredError
         return self._counted_log(rule)
@@ -366,8 +375,8 @@ class _ClickReader:
     def _counted_log(self, rule: ClickRule) -> ClickLog:
         """Return the log with the counts of all its result lists.
 
-        The field `eta` of the rule is the source of η, or η itself: "given",
-        "estimated" or a number.
+        The field `eta` of the rule is the source of η, or η itself:
+        "given", "estimated" or a number.
         """
         # Columns of the counted impressions and pairs, each contiguous.
         shown_keys, shown_counts, _ = self._shown.result()
@@ -401,10 +410,11 @@ class _ClickReader:
     def _resolved(self) -> ClickRule:
         """Return the rule with the source of η that is used.
 
-        A click at a position has the weight position^η, or the inverse of its
-        propensity, a column of the log. If the user specified no η,
-        propensities are used or, without that column, η is estimated. Raise
-        DatasetError if the column is required but missing.
+        A click at a position has the weight position^η, or the inverse
+        of its propensity, a column of the log. If the user specified no
+        η, propensities are used or, without that column, η is
+        estimated. Raise DatasetError if the column is required but
+        missing.
 
         The attribute ``_uses_propensities`` of the reader is set.
         """
@@ -420,8 +430,8 @@ class _ClickReader:
     def _add(self, line: int, content: str) -> None:
         """Add a line of the file, a shown document, to its result list.
 
-        ``line`` is the number of the line, and ``content`` its
-        text. Raise FormatError if the line is invalid.
+        ``line`` is the number of the line, and ``content`` its text.
+        Raise FormatError if the line is invalid.
         """
         # Read the cells of the line; empty ids are refused.
         columns = self._columns
@@ -443,8 +453,8 @@ class _ClickReader:
                 _parsed_propensity(self._path, line, cells[columns["propensity"]])
             )
 
-        # The number of the result list; it is found before the row is stored,
-        # as a new list may count the others.
+        # The number of the result list; it is found before the row is
+        # stored, as a new list may count the others.
         number = self._list(session, query, position)
         query_number = self._queries.setdefault(query, len(self._queries))
         document_number = self._documents.setdefault(document, len(self._documents))
@@ -463,8 +473,8 @@ class _ClickReader:
         sessions, a new list begins with another query, or where
         positions do not increase.
 
-        When a new list begins and enough documents have been read, the lists
-        before it are counted.
+        When a new list begins and enough documents have been read, the
+        lists before it are counted.
         """
         has_sessions = "session" in self._columns
         if has_sessions and self._at_once:
@@ -491,16 +501,17 @@ class _ClickReader:
     def _count(self, *, keep_last: bool = False) -> None:
         """Count the impressions and pairs in the result lists read so far, and clear these.
 
-        An impression is a document that was shown at a position. A pair is a
-        clicked document and another one of its list, to which it is preferred.
+        An impression is a document that was shown at a position. A pair
+        is a clicked document and another one of its list, to which it
+        is preferred.
 
         With ``keep_last``, the last propensity belongs to the next list and is kept.
         """
         # One row for each document, with the columns `_LINE`, `_LIST` and so on.
         table = np.array([np.frombuffer(column, np.int64) for column in self._rows]).T
 
-        # The propensity of a line is stored before its row, so that there may
-        # be one more than rows.
+        # The propensity of a line is stored before its row, so that
+        # there may be one more than rows.
         propensities = np.frombuffer(self._propensities, np.float64)[
             : len(table)
         ].copy()
@@ -521,8 +532,8 @@ class _ClickReader:
         )
         winner, loser = _clicked_pairs(table, self._rule.pairs)
 
-        # Propensities already account for the position, so that pairs are not
-        # counted by position.
+        # Propensities already account for the position, so that pairs
+        # are not counted by position.
         position = (
             np.zeros_like(winner)
             if self._uses_propensities
@@ -611,8 +622,8 @@ class _Counts:
         if not len(keys):
             return keys, sums, lines
 
-        # Sort by the first column, then by the second, and so on; lexsort()
-        # sorts by its last key first.
+        # Sort by the first column, then by the second, and so on;
+        # lexsort() sorts by its last key first.
         order = np.lexsort(keys.T[::-1])
         keys = keys[order]
         begins = np.flatnonzero(
@@ -625,9 +636,9 @@ class _Counts:
 def _clicked_pairs(table: Ints, rule: PairRule) -> tuple[Ints, Ints]:
     """Return the pairs of documents of which one is preferred: rows of the winners, and rows of the losers.
 
-    ``table`` has a row per shown document, sorted by result list. A clicked
-    document wins over each unclicked one of its list or, by the rule "skipped",
-    over those above it.
+    ``table`` has a row per shown document, sorted by result list. A
+    clicked document wins over each unclicked one of its list or, by the
+    rule "skipped", over those above it.
     """
     begins = np.flatnonzero(np.diff(table[:, _LIST], prepend=-1))
     sizes = np.diff(begins, append=len(table))
@@ -638,8 +649,9 @@ def _clicked_pairs(table: Ints, rule: PairRule) -> tuple[Ints, Ints]:
     list_sizes = sizes[list_of_row[clicked]]
     winner = np.repeat(clicked, list_sizes)
 
-    # Number of the first pair of each clicked document. The loser of pair
-    # number p is the row p - (that number) behind the first row of the list.
+    # Number of the first pair of each clicked document. The loser of
+    # pair number p is the row p - (that number) behind the first row of
+    # the list.
     first_pairs = np.cumsum(list_sizes) - list_sizes
     loser = np.repeat(
         begins[list_of_row[clicked]] - first_pairs, list_sizes
@@ -679,24 +691,25 @@ def _parsed_propensity(path: Path, line: int, cell: str) -> float:
 def estimate_bias(log: Impressions) -> PositionBias:
     """Estimate η from documents that were shown at several positions for the same query.
 
-    The model: a document is clicked at a position with probability position^-η
-    times its attractiveness. Given the number of clicks on a document, the
-    positions of these clicks do not depend on its attractiveness. They are
-    distributed like its impressions, weighted by position^-η (for rare clicks,
-    whose number is Poisson distributed). η maximizes this conditional
-    likelihood, which is concave.
+    The model: a document is clicked at a position with probability
+    position^-η times its attractiveness. Given the number of clicks on
+    a document, the positions of these clicks do not depend on its
+    attractiveness. They are distributed like its impressions, weighted
+    by position^-η (for rare clicks, whose number is Poisson
+    distributed). η maximizes this conditional likelihood, which is
+    concave.
 
-    The changes of position in the log replace the swap experiments of Joachims
-    et al. (2017), as in Agarwal et al. (2019), "Estimating Position Bias
-    without Intrusive Interventions". Wang et al. (2018), "Position Bias
-    Estimation for Unbiased Learning to Rank in Personal Search", estimate
-    propensities by expectation maximization instead.
+    The changes of position in the log replace the swap experiments of
+    Joachims et al. (2017), as in Agarwal et al. (2019), "Estimating
+    Position Bias without Intrusive Interventions". Wang et al. (2018),
+    "Position Bias Estimation for Unbiased Learning to Rank in Personal
+    Search", estimate propensities by expectation maximization instead.
 
     Raises
     ------
     PositionBiasError
-        If no clicked document was shown at several positions, or the likelihood
-        grows beyond η = 10.
+        If no clicked document was shown at several positions, or the
+        likelihood grows beyond η = 10.
 
     Notes
     -----
@@ -707,8 +720,8 @@ def estimate_bias(log: Impressions) -> PositionBias:
     key = log.query * (int(log.document.max(initial=0)) + 1) + log.document
     _, group = np.unique(key, return_inverse=True)  # a group is a document of a query
 
-    # Only documents that were clicked, and shown at several positions, have
-    # information on η.
+    # Only documents that were clicked, and shown at several positions,
+    # have information on η.
     clicks = np.bincount(group, log.clicked)
     log_position = np.log(log.position)
     least = np.full(clicks.size, np.inf)
@@ -735,9 +748,9 @@ def estimate_bias(log: Impressions) -> PositionBias:
         """Return mean and variance, (documents,), of the log position of a click on each document.
 
         A click's position is distributed like impressions times
-        position^-η. The arrays ``impressions``, ``group`` (the
-        number of the document) and ``log_position`` of the
-        enclosing function are by document and position.
+        position^-η. The arrays ``impressions``, ``group`` (the number
+        of the document) and ``log_position`` of the enclosing function
+        are by document and position.
         """
         weight = impressions * np.exp(-eta * log_position)
         total = np.bincount(group, weight)
@@ -751,8 +764,8 @@ def estimate_bias(log: Impressions) -> PositionBias:
         mean, _ = moments(eta)
         return float(clicks @ mean - log_position @ clicked)
 
-    # The likelihood is concave, so that its maximum is the zero of the slope,
-    # or η = 0 if it only falls.
+    # The likelihood is concave, so that its maximum is the zero of the
+    # slope, or η = 0 if it only falls.
     if slope(_MAX_ETA) > 0:
         text = tr("η cannot be estimated: it would exceed {most:g}. Give η instead.")
         raise PositionBiasError(text.format(most=_MAX_ETA))
@@ -773,25 +786,26 @@ def click_pairs(log: ClickLog, bias: PositionBias | None) -> ClickPairs:
 
     A propensity is the probability that a user sees the document's position.
 
-    The pairs of the rule "unclicked" with these weights give the loss of
-    propensity SVM-rank (Joachims, Swaminathan and Schnabel 2017, section 5).
-    The pairs of the rule "skipped" are those of Joachims (2002).
+    The pairs of the rule "unclicked" with these weights give the loss
+    of propensity SVM-rank (Joachims, Swaminathan and Schnabel 2017,
+    section 5). The pairs of the rule "skipped" are those of Joachims
+    (2002).
 
     Parameters
     ----------
     log : ClickLog
         Counts of the clicks.
     bias : PositionBias or None
-        Power law of the propensities; None if the weights in the log already
-        are those of a column of propensities.
+        Power law of the propensities; None if the weights in the log
+        already are those of a column of propensities.
 
     Raises
     ------
     DatasetError
         If no click gives a preference.
     """
-    # The inverse propensity of the clicked position is position^η; given
-    # propensities are in the weights already.
+    # The inverse propensity of the clicked position is position^η;
+    # given propensities are in the weights already.
     pairs = log.pairs
     if not pairs.line.size:
         raise DatasetError(
@@ -809,8 +823,8 @@ def click_pairs(log: ClickLog, bias: PositionBias | None) -> ClickPairs:
             )
         )
 
-    # The same pair at several positions becomes one preference with the sum of
-    # their weights.
+    # The same pair at several positions becomes one preference with the
+    # sum of their weights.
     counts = _Counts(n_keys=3, n_sums=1)
     counts.add(
         np.column_stack([pairs.query, pairs.winner, pairs.loser]),

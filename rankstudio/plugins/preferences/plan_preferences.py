@@ -29,9 +29,8 @@ from rankstudio.plugins.preferences.preference_summary import (
 def plan_entry(path: Path, rule: ClickRule | None = None) -> dict[str, str]:
     """Return the entry of a plan for a preference file, which is read.
 
-    The entry has the file's path and checksum and, for a log of
-    clicks, the rule by which clicks become preferences ("pairs"
-    and "eta").
+    The entry has the file's path and checksum and, for a log of clicks,
+    the rule by which clicks become preferences ("pairs" and "eta").
 
     Parameters
     ----------
@@ -114,8 +113,9 @@ def describe_preferences(
 ) -> PreferenceSummary:
     """Count the preferences of a plan in a fold's training part.
 
-    Without a ``number`` of a fold (None), count them in all parts of all folds.
-    Each query counts once, regardless of the number of folds.
+    Without a ``number`` of a fold (None), count them in all parts of
+    all folds. Each query counts once, regardless of the number of
+    folds.
 
     Raises
     ------
@@ -161,15 +161,16 @@ def check_file(plan: Plan, dataset: FoldedDataset) -> None:
     Raises
     ------
     DataError
-        If the file cannot be read, differs from that of the plan, or has a
-        query or document that does not exist.
+        If the file cannot be read, differs from that of the plan, or
+        has a query or document that does not exist.
     """
     file = preference_file(plan)
     parts = [part for fold in dataset.folds for part in fold.parts.values()]
     query_ids = {query for part in parts for query in part.query_ids}
 
-    # A part with queries of an earlier part, as folds have, is skipped. Of the
-    # others, preferences of queries in other parts (`query_ids`) are no error.
+    # A part with queries of an earlier part, as folds have, is skipped.
+    # Of the others, preferences of queries in other parts (`query_ids`)
+    # are no error.
     checked_queries: set[str] = set()
     for part in parts:
         if checked_queries.isdisjoint(part.query_ids) and file.queries.intersection(

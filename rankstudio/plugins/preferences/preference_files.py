@@ -52,8 +52,8 @@ class ClickFacts:
     ----------
     rule : ClickRule
     bias : PositionBias or None
-        Power law of the propensities by position; None if the log
-        has propensities.
+        Power law of the propensities by position; None if the log has
+        propensities.
     n_clicks, n_lists, n_pairs : int
         Numbers of clicks, result lists and distinct pairs.
     """
@@ -104,8 +104,8 @@ class PreferenceFile:
     queries : frozenset of str
         Ids of its queries.
     clicks : ClickFacts or None
-        Facts on the clicks from which the preferences were made; None for
-        preferences that are no clicks.
+        Facts on the clicks from which the preferences were made; None
+        for preferences that are no clicks.
     """
 
     path: Path
@@ -129,8 +129,8 @@ class PreferenceFile:
         Raises
         ------
         FormatError
-            At the first line with an unknown query or document, or the same
-            document twice.
+            At the first line with an unknown query or document, or the
+            same document twice.
         DatasetError
             If no preference belongs to these data.
 
@@ -155,8 +155,8 @@ class PreferenceFile:
             )
         query = query[in_part]
 
-        # The rows of the documents; a negative number says that no single row
-        # was found.
+        # The rows of the documents; a negative number says that no
+        # single row was found.
         documents = DocumentRows.of(data, columns.documents)
         winner, loser = (
             documents.find(query, names[in_part])
@@ -185,10 +185,9 @@ class PreferenceFile:
     ) -> FormatError:
         """Return the error that says why a preference does not fit the data.
 
-        ``preference`` is its position in the file, ``q`` the
-        number of its query in the data, ``winner`` and ``loser``
-        are the rows of its documents; negative numbers say why
-        there is no such row.
+        ``preference`` is its position in the file, ``q`` the number of
+        its query in the data, ``winner`` and ``loser`` are the rows of
+        its documents; negative numbers say why there is no such row.
         """
         # The document that was not found; if the winner was, it is the loser.
         columns = self._columns
@@ -196,8 +195,8 @@ class PreferenceFile:
         row, names = (winner, columns.winner) if winner < 0 else (loser, columns.loser)
         name = columns.documents[int(names[preference])]
 
-        # The expected text depends on what was wrong: the query, or one of its
-        # documents.
+        # The expected text depends on what was wrong: the query, or one
+        # of its documents.
         if q == _NOT_IN_DATA:
             name = query
             expected = f"a query of the data, such as {quoted(data.query_ids[0])}"
@@ -214,8 +213,8 @@ class PreferenceFile:
 def holds_preferences(path: Path) -> bool:
     """Return whether a file is a table of preferences or clicks, by its header.
 
-    The result is True only for CSV and TSV files, and False for a
-    file that cannot be read.
+    The result is True only for CSV and TSV files, and False for a file
+    that cannot be read.
     """
     if Path(without_ending(path.name)).suffix.lower() not in (".csv", ".tsv"):
         return False
@@ -243,16 +242,18 @@ def read_preference_file(
     Parameters
     ----------
     path : str or path-like
-        Lines of three to five cells, ``qid,winner,loser[,magnitude[,weight]]``,
-        with or without a header of these names, separated by commas, semicolons
-        or tabs. May be compressed; empty lines are ignored. A click log has a
-        header with the columns qid, docid, position and click, and optionally
-        session and propensity; see `rankstudio.plugins.preferences.clicks`.
+        Lines of three to five cells,
+        ``qid,winner,loser[,magnitude[,weight]]``, with or without a
+        header of these names, separated by commas, semicolons or tabs.
+        May be compressed; empty lines are ignored. A click log has a
+        header with the columns qid, docid, position and click, and
+        optionally session and propensity; see
+        `rankstudio.plugins.preferences.clicks`.
     rule : ClickRule, optional
-        How clicks become preferences. By default, each clicked document is
-        preferred to the unclicked documents of its list, weighted by the
-        propensities in the log or, without these, by a power law whose η is
-        estimated.
+        How clicks become preferences. By default, each clicked document
+        is preferred to the unclicked documents of its list, weighted by
+        the propensities in the log or, without these, by a power law
+        whose η is estimated.
 
     Returns
     -------
@@ -265,8 +266,8 @@ def read_preference_file(
     FormatError
         At the first invalid line.
     DatasetError
-        If the file has no preferences, η cannot be estimated, or the rule is
-        for clicks and there are none.
+        If the file has no preferences, η cannot be estimated, or the
+        rule is for clicks and there are none.
     """
     path = Path(path)
     if is_click_header(_header_cells(read_beginning(path, _HEADER_BYTES))):
@@ -298,9 +299,9 @@ def _preferences_of_clicks(
 ) -> PreferenceFile:
     """Return the preferences of a click log, weighted by a rule for clicks.
 
-    The preferences of the last file are cached: ``checksum`` is
-    that of the file's bytes, so that a changed file is read
-    again. Without a rule, the usual one is used.
+    The preferences of the last file are cached: ``checksum`` is that of
+    the file's bytes, so that a changed file is read again. Without a
+    rule, the usual one is used.
     """
     # Errors in the clicks name the file.
     log = read_clicks(path, rule or ClickRule())
@@ -339,8 +340,9 @@ def read_preferences(path: str | os.PathLike[str], data: RankingDataset) -> Pref
     path : str or path-like
         File with lines of query, winner and loser, or log of clicks; see
         :func:`read_preference_file`. A document is identified by its id if the query
-        contains that id (``docid = …`` in comments), otherwise by its number
-        among the query's documents in the order of the data, from 1.
+        contains that id (``docid = …`` in comments), otherwise by its
+        number among the query's documents in the order of the data,
+        from 1.
     data : RankingDataset
         The documents.
 
@@ -380,8 +382,8 @@ class DocumentRows:
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     numbers : ndarray of shape (N,)
-        For each name, the number that the name stands for; 0 if
-        it is not a number.
+        For each name, the number that the name stands for; 0 if it is
+        not a number.
     keys : ndarray of shape (D,), in ascending order
         ``q * N + n`` for each document of query q whose id is the nth name.
     rows : ndarray of shape (D,)
@@ -397,13 +399,13 @@ class DocumentRows:
     def of(cls, data: RankingDataset, names: tuple[str, ...]) -> DocumentRows:
         """Return the rows of the documents of some data whose ids are among some names.
 
-        A name may also be a number: the position of a document
-        within its query, from 1.
+        A name may also be a number: the position of a document within
+        its query, from 1.
         """
         numbers = np.array([_number_of_id(name) for name in names], dtype=np.int64)
 
-        # For each document, the position of its id in `names`; -1 if it is none.
-        # Ids are from comments.
+        # For each document, the position of its id in `names`; -1 if it
+        # is none. Ids are from comments.
         name = _positions_of_ids(data.document_ids if data.comments else (), names)
         rows = np.flatnonzero(name >= 0)
 
@@ -435,8 +437,8 @@ class DocumentRows:
         -----
         O(l log D).
         """
-        # Any query will do for documents without one, whose rows are replaced
-        # in the end.
+        # Any query will do for documents without one, whose rows are
+        # replaced in the end.
         q = np.maximum(query, 0)
         first = self.ptr[q]
         size = self.ptr[q + 1] - first
@@ -445,8 +447,9 @@ class DocumentRows:
             (number >= 1) & (number <= size), first + number - 1, NO_DOCUMENT
         )
 
-        # An id takes precedence over a number. Query and name make one number,
-        # as in `keys`; -1 is no key, for positions behind the last key.
+        # An id takes precedence over a number. Query and name make one
+        # number, as in `keys`; -1 is no key, for positions behind the
+        # last key.
         key = q * self.numbers.size + name
         position = np.searchsorted(self.keys, key)
         has_id = np.flatnonzero(np.append(self.keys, -1)[position] == key)
@@ -458,8 +461,8 @@ class DocumentRows:
 def _positions_of_ids(ids: tuple[str, ...], names: tuple[str, ...]) -> Ints:
     """Return the position of each id among the names, -1 for another id.
 
-    The result has the shape of ``ids``. Some ids are looked up at
-    a time, so that other threads can run in between.
+    The result has the shape of ``ids``. Some ids are looked up at a
+    time, so that other threads can run in between.
     """
     position_of_name = {name: position for position, name in enumerate(names)}
     positions = np.empty(len(ids), dtype=np.int64)
@@ -535,8 +538,8 @@ def columns_of_lines(text: TextLines) -> PreferenceColumns:
     DatasetError
         If the file has no preferences.
     """
-    # The first line that is not blank says the delimiter; it is skipped if it
-    # is a header.
+    # The first line that is not blank says the delimiter; it is skipped
+    # if it is a header.
     filled = [
         (line_number, line)
         for line_number, line in enumerate(text.lines, start=1)
@@ -582,8 +585,8 @@ def columns_of_lines(text: TextLines) -> PreferenceColumns:
 def columns_of_bytes(content: Bytes) -> PreferenceColumns | None:
     """Read preferences from plain ASCII text without quoted cells, by NumPy.
 
-    Unlike a loop over lines, this is fast and does not block other threads.
-    ``content`` are the bytes of the file.
+    Unlike a loop over lines, this is fast and does not block other
+    threads. ``content`` are the bytes of the file.
 
     Returns
     -------
@@ -595,15 +598,15 @@ def columns_of_bytes(content: Bytes) -> PreferenceColumns | None:
     if not raw or not _is_simple_ascii(text):
         return None
 
-    # Where each line begins and ends; a file with a very long line is read line
-    # by line.
+    # Where each line begins and ends; a file with a very long line is
+    # read line by line.
     ends = np.append(np.flatnonzero(text == _NEWLINE), text.size)
     starts = np.append(0, ends[:-1] + 1)
     if int((ends - starts).max()) >= _MAX_UNCHECKED_LENGTH:
         return None
 
-    # The first line that is not empty says the delimiter; it is skipped if it
-    # is a header.
+    # The first line that is not empty says the delimiter; it is skipped
+    # if it is a header.
     n_leading_blanks = len(raw) - len(raw.lstrip(_BLANKS))
     first = int(np.searchsorted(ends, n_leading_blanks))
     line = raw[starts[first] : ends[first]].decode()
@@ -625,8 +628,8 @@ def columns_of_bytes(content: Bytes) -> PreferenceColumns | None:
     ):
         return None
 
-    # The positions of all cells, without blanks around their texts. Lines are
-    # counted from 1.
+    # The positions of all cells, without blanks around their texts.
+    # Lines are counted from 1.
     lines = np.flatnonzero(has_preference)
     begin, end = _cell_bounds(
         delimiter_positions, before[lines], count[lines], starts[lines], ends[lines]
@@ -639,12 +642,12 @@ def _columns(
 ) -> PreferenceColumns | None:
     """Return the preferences in the cells of l lines.
 
-    ``line`` (l,) are the numbers of the lines; ``begin`` and ``end`` (l, 5) are
-    the bounds of their cells in ``text``. Return None if a cell is missing, too
-    long or not a number.
+    ``line`` (l,) are the numbers of the lines; ``begin`` and ``end``
+    (l, 5) are the bounds of their cells in ``text``. Return None if a
+    cell is missing, too long or not a number.
     """
-    # The cells are query, winner, loser, magnitude and weight; the first three
-    # must not be empty.
+    # The cells are query, winner, loser, magnitude and weight; the
+    # first three must not be empty.
     width = end - begin
     if int(width.max()) > _MAX_CELL_WIDTH or (width[:, :_MIN_CELLS] == 0).any():
         return None
@@ -706,8 +709,8 @@ def _cell_bounds(
     nth = np.arange(_MAX_CELLS - 1)
     exists = nth < count[:, None]
 
-    # The number in the text of each line's nth delimiter; 0, which is not used,
-    # where there is none.
+    # The number in the text of each line's nth delimiter; 0, which is
+    # not used, where there is none.
     number_in_text = np.where(exists, before[:, None] + nth, 0)
     separators = np.where(exists, delimiter_positions[number_in_text], end[:, None])
     begin = np.column_stack((start, np.where(exists, separators + 1, end[:, None])))
@@ -728,8 +731,8 @@ def _stripped_bounds(text: Bytes, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
         low = begin.ravel()
         high = end.ravel()
 
-        # Cells whose outermost character is a blank move inwards, until none
-        # does; an empty cell stops.
+        # Cells whose outermost character is a blank move inwards, until
+        # none does; an empty cell stops.
         unstripped = np.flatnonzero(low < high)
         while unstripped.size:
             unstripped = unstripped[text[flat[unstripped] + shift] <= _SPACE]
@@ -756,8 +759,8 @@ def _distinct_words(
         inside = np.flatnonzero(begin + column < end)
         letters[inside, column] = text[begin[inside] + column]
 
-    # Words of at most eight letters are compared as numbers, which sorts
-    # several times as fast.
+    # Words of at most eight letters are compared as numbers, which
+    # sorts several times as fast.
     words: NDArray[np.generic] = letters.view(
         ">u8" if eights == 1 else f"S{8 * eights}"
     ).ravel()
@@ -784,10 +787,9 @@ def _cells_of_line(
 ) -> list[str]:
     """Return the cells of a line, without the blanks around them.
 
-    ``line`` is the line, and ``line_number`` and ``text`` are for
-    the error. Lines with quotes, or very long ones, need Python's
-    reader of CSV. Raise FormatError if this reader refuses the
-    line.
+    ``line`` is the line, and ``line_number`` and ``text`` are for the
+    error. Lines with quotes, or very long ones, need Python's reader of
+    CSV. Raise FormatError if this reader refuses the line.
     """
     if len(line) < _MAX_UNCHECKED_LENGTH and not _QUOTING.search(line):
         return [unguarded(cell.strip()).strip() for cell in line.split(delimiter)]
@@ -805,8 +807,8 @@ def _names_and_sizes(
 ) -> tuple[list[str], list[float]]:
     """Return the names of a line (query, winner, loser), and its magnitude and weight.
 
-    Magnitude and weight are 1 by default. Raise FormatError for
-    an invalid line.
+    Magnitude and weight are 1 by default. Raise FormatError for an
+    invalid line.
     """
     cells = _cells_of_line(text, line_number, line, delimiter)
     if not _MIN_CELLS <= len(cells) <= _MAX_CELLS or not all(cells[:_MIN_CELLS]):

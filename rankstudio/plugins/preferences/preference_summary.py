@@ -27,13 +27,12 @@ class PreferenceSummary:
     n_contradictions : int
         Pairs with preferences in both directions.
     n_cycles : int
-        Preference cycles: strongly connected components of more than one
-        document. A contradiction is a cycle of two documents. No ranking
-        satisfies all preferences within such a group, and some ranking
-        satisfies all others.
+        Preference cycles: strongly connected components of more than
+        one document. A contradiction is a cycle of two documents. No
+        ranking satisfies all preferences within such a group, and some
+        ranking satisfies all others.
     n_in_cycles, largest : int
-        Number of documents in these components, and in the
-        largest one.
+        Number of documents in these components, and in the largest one.
     n_cyclic : int
         Number of preferences within these components.
     """
@@ -91,8 +90,8 @@ def summarise_preferences(preferences: Preferences, query: Ints) -> PreferenceSu
     directed_pairs = np.unique(winner * m + loser)  # each pair of rows as one number
     winner_row, loser_row = np.divmod(directed_pairs, m)
 
-    # Pairs in both directions become one pair here, so that the difference is
-    # the number of contradictions.
+    # Pairs in both directions become one pair here, so that the
+    # difference is the number of contradictions.
     pairs = np.unique(
         np.minimum(winner_row, loser_row) * m + np.maximum(winner_row, loser_row)
     )

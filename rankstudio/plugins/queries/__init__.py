@@ -1,12 +1,13 @@
 """Two models query by query: where each is better, why a document ranks where it does, which features matter.
 
-For users who want to know more than an average: which queries a model loses, by which
-documents, and the effect of its features there.
+For users who want to know more than an average: which queries a model
+loses, by which documents, and the effect of its features there.
 
 References
 ----------
-Lundberg, S. M. and Lee, S.-I. (2017). A unified approach to interpreting model predictions. Advances in
-Neural Information Processing Systems 30, 4765-4774.
+Lundberg, S. M. and Lee, S.-I. (2017). A unified approach to
+interpreting model predictions. Advances in Neural Information
+Processing Systems 30, 4765-4774.
 """
 
 from __future__ import annotations

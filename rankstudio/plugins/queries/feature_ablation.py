@@ -32,17 +32,14 @@ class FeatureAblation:
     column : int
         0-based column of the feature.
     folds : tuple of int
-        Numbers of the folds whose model contains the
-        feature.
+        Numbers of the folds whose model contains the feature.
     fall : float
-        Measure with the feature minus the measure without it, mean over the
-        queries of these folds.
+        Measure with the feature minus the measure without it, mean over
+        the queries of these folds.
     low, high : float
-        95 % interval of the fall, by the paired bootstrap
-        over queries.
+        95 % interval of the fall, by the paired bootstrap over queries.
     n_worse, n_equal, n_better : int
-        Number of queries that are worse, equal and better
-        without the feature.
+        Number of queries that are worse, equal and better without the feature.
     """
 
     column: int
@@ -83,17 +80,16 @@ def relearned(
 ) -> Step:
     """Retrain a selected model without one of its features, with the same method and parameters.
 
-    The retrained model may use only the other features of
-    the model. A method that adds features one by one adds
-    all of these features. Boosting ends at the round of the
-    model.
+    The retrained model may use only the other features of the model. A
+    method that adds features one by one adds all of these features.
+    Boosting ends at the round of the model.
 
     Parameters
     ----------
     plan : Plan
     train : TrainingData
-        Training part of the fold. If a method needs all documents at once, only
-        the remaining features are loaded into memory.
+        Training part of the fold. If a method needs all documents at
+        once, only the remaining features are loaded into memory.
     feature_ids : ndarray of shape (n,)
         The 1-based id of each column.
     chosen : Chosen
@@ -132,8 +128,8 @@ def relearned(
         assert isinstance(event, Step)  # the last event is the only model
         return event
 
-    # Without groups: a group of the plan may lack the feature now, and all
-    # remaining features are to be used.
+    # Without groups: a group of the plan may lack the feature now, and
+    # all remaining features are to be used.
     method = estimator(
         plan.changed(groups={}),
         plan.entry,
@@ -164,8 +160,9 @@ def _without_summand(
 ) -> Iterator[Step | WorkProgress]:
     """Train the ranker again with one feature left out of each sum of features.
 
-    The method of such a plan combines features to weighted sums, on which a
-    second method, the ranker, is trained. Yield progress, and then the model.
+    The method of such a plan combines features to weighted sums, on
+    which a second method, the ranker, is trained. Yield progress, and
+    then the model.
     """
     assert plan.ranker_entry is not None
     data = train.for_method(accepts_sparse=False)
@@ -186,9 +183,9 @@ def _without_summand(
     rest = tuple(other for other in chosen.step.selected if other != column)
     ranker = estimator(plan, plan.ranker_entry, unit.combination.ranker, feature_ids)
 
-    # A model could be trained with the first 1, 2, … sums. Only the one with
-    # all sums is needed, so that `first` is their number. The sets of features
-    # of the models before it are not used.
+    # A model could be trained with the first 1, 2, … sums. Only the one
+    # with all sums is needed, so that `first` is their number. The sets
+    # of features of the models before it are not used.
     yield from combined_steps(ranker, data, [rest] * len(sums), sums, first=len(sums))
 
 
@@ -197,8 +194,9 @@ def _parameters_for_features(
 ) -> dict[str, Any]:
     """Return parameters for data that have only the features with some ids.
 
-    Other features are removed from parameters that list features, and the
-    number of features to select is removed: the method is to use all of them.
+    Other features are removed from parameters that list features, and
+    the number of features to select is removed: the method is to use
+    all of them.
     """
     features = set(ids.tolist())
     changed = dict(parameters)
@@ -258,14 +256,14 @@ def ablated_queries(
 def n_unchanged(ablations: Sequence[AblatedQueries]) -> int:
     """Return the number of queries whose measure is the same for every left-out feature.
 
-    Each of ``ablations`` has the measures of one fold's queries with a feature
-    (``whole``) and without it (``without``).
+    Each of ``ablations`` has the measures of one fold's queries with a
+    feature (``whole``) and without it (``without``).
     """
     # whether each query of a fold is unchanged so far, by the number of the fold
     unchanged: dict[int, Bools] = {}
     for ablated in ablations:
-        # Measures are from 0 to 1. Equal measures of two rankings may differ by
-        # the rounding of their sums.
+        # Measures are from 0 to 1. Equal measures of two rankings may
+        # differ by the rounding of their sums.
         equal = np.isclose(
             ablated.whole,
             ablated.without,

@@ -117,11 +117,12 @@ def query_measures(
 ) -> tuple[Floats, ...]:
     """Return a measure of some models in each query of a part.
 
-    ``scores`` has the scores (m,) of each model for the m documents; for each
-    model, an array of shape (Q,) is returned, one value per query.
+    ``scores`` has the scores (m,) of each model for the m documents;
+    for each model, an array of shape (Q,) is returned, one value per
+    query.
     """
-    # `grading` has what measures need besides labels: the greatest grade, and
-    # the order of ids.
+    # `grading` has what measures need besides labels: the greatest
+    # grade, and the order of ids.
     evaluator = Evaluator(
         data.y, data.query_ptr, convention, [measure], grading=data.grading
     )

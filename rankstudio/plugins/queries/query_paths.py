@@ -72,8 +72,8 @@ def paths_by_queries(
 
     Notes
     -----
-    O(mn²) once for m documents with n features, cached with the data; then
-    O(Qn² + Qnk²) for k steps on Q queries.
+    O(mn²) once for m documents with n features, cached with the data;
+    then O(Qn² + Qnk²) for k steps on Q queries.
 
     Examples
     --------
@@ -93,8 +93,8 @@ def query_paths(
 ) -> QueryPaths:
     """Select features on the marked queries alone, and on all other queries alone.
 
-    ``marked`` has positions of queries, in order of their first document. Each
-    of the two groups needs at least two queries.
+    ``marked`` has positions of queries, in order of their first
+    document. Each of the two groups needs at least two queries.
     """
     rows = training_data(data)
     Q = rows.ptr.size - 1  # number of queries
@@ -109,9 +109,9 @@ def query_paths(
     for part in (chosen, rest):
         enough_queries(part.size, 2, _PURPOSE)
 
-    # STEADY: the same result on any number of threads. The sums over all
-    # queries are computed once; `path_of` gets the path on some queries from
-    # them.
+    # STEADY: the same result on any number of threads. The sums over
+    # all queries are computed once; `path_of` gets the path on some
+    # queries from them.
     with STEADY:
         paths = summed_paths(estimator, rows)
         return QueryPaths(tuple(paths.path_of(chosen)), tuple(paths.path_of(rest)))

@@ -30,8 +30,8 @@ class RankedDocument:
     row : int
         Position among the documents of the query in the file, from 0.
     name : str
-        Id of the document; its comment if it has no id, or "document 3" without
-        a comment.
+        Id of the document; its comment if it has no id, or "document 3"
+        without a comment.
     comment : str
         Text after ``#`` in the file.
     label : float
@@ -84,8 +84,7 @@ class RankedQuery:
     def above_least(self) -> Floats:
         """Contributions of s features to m documents' scores, minus each feature's smallest one, (m, s).
 
-        The ranking by the sum of these contributions stays
-        the same.
+        The ranking by the sum of these contributions stays the same.
         """
         above: Floats = self.contributions.values - self.least
         return above
@@ -122,10 +121,11 @@ class RankedQuery:
         Returns
         -------
         position, part, lead : int, float, float
-            Position of the feature that most favors the document with the
-            higher score, its part of the lead, and the lead. Lead and part are
-            negative if the second document has the higher score. None if the
-            scores are equal, or do not come from features.
+            Position of the feature that most favors the document with
+            the higher score, its part of the lead, and the lead. Lead
+            and part are negative if the second document has the higher
+            score. None if the scores are equal, or do not come from
+            features.
         """
         # (documents, features): what each feature adds to a score
         values = self.contributions.values

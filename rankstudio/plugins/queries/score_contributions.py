@@ -45,15 +45,17 @@ class ScoreContributions:
 def score_contributions(step: Step, X: Floats, feature_ids: Ints) -> ScoreContributions:
     """Split the scores of a model by feature.
 
-    Linear models contribute weight times value. Thresholds (RankBoost) are
-    summed by feature. Trees are split by LightGBM into Shapley values: the mean
-    change of the output over all orders in which features become known
-    (Lundberg & Lee 2017), summed over the trees. Kernel models are split along
-    the line from the mean basis vector, see
+    Linear models contribute weight times value. Thresholds (RankBoost)
+    are summed by feature. Trees are split by LightGBM into Shapley
+    values: the mean change of the output over all orders in which
+    features become known (Lundberg & Lee 2017), summed over the trees.
+    Kernel models are split along the line from the mean basis vector,
+    see
     :func:`rankstudio.plugins.queries.score_contributions.kernel_contributions`.
-    If a model uses sums of features, the contribution of a sum is divided among
-    its features by the sizes of the summands. Scores of given rankings, and of
-    models from plug-ins, are not split: the result has no features.
+    If a model uses sums of features, the contribution of a sum is
+    divided among its features by the sizes of the summands. Scores of
+    given rankings, and of models from plug-ins, are not split: the
+    result has no features.
 
     Parameters
     ----------
@@ -76,8 +78,8 @@ def score_contributions(step: Step, X: Floats, feature_ids: Ints) -> ScoreContri
 
     Notes
     -----
-    O(ms) for linear models, O(mT) for T thresholds, O(m T L d²) for T trees of
-    L leaves and depth d.
+    O(ms) for linear models, O(mT) for T thresholds, O(m T L d²) for T
+    trees of L leaves and depth d.
     """
     if step.linear:
         used = np.flatnonzero(step.coef)
@@ -99,9 +101,9 @@ def _nonlinear_contributions(
 ) -> ScoreContributions:
     """Split the scores of a nonlinear model by feature.
 
-    ``beyond`` has the model as plain values, with its "kind"; ``X``, (m, n),
-    has the documents, ``column_of`` the column of each feature id, and
-    ``source`` a name of the model for errors.
+    ``beyond`` has the model as plain values, with its "kind"; ``X``,
+    (m, n), has the documents, ``column_of`` the column of each feature
+    id, and ``source`` a name of the model for errors.
     """
     if beyond["kind"] == "sums":
         return _contributions_of_sums(beyond, X, column_of, source)
@@ -120,13 +122,12 @@ def _contributions_of_sums(
 ) -> ScoreContributions:
     """Split the scores of a model whose features are weighted sums of the original features.
 
-    A score is first split into what each sum of features
-    adds. What a sum adds is then divided among its features
-    in proportion to the sizes of their summands, weight
-    times value. If all summands of a document are 0, the
-    weights of the sum replace the summands. ``beyond`` has
-    the model as plain values, ``X``, (m, n), the documents,
-    ``column_of`` the column of each feature id, and
+    A score is first split into what each sum of features adds. What a
+    sum adds is then divided among its features in proportion to the
+    sizes of their summands, weight times value. If all summands of a
+    document are 0, the weights of the sum replace the summands.
+    ``beyond`` has the model as plain values, ``X``, (m, n), the
+    documents, ``column_of`` the column of each feature id, and
     ``source`` a name of the model for errors.
     """
     # the weights of each sum, a row per sum
@@ -164,10 +165,10 @@ def _contributions_of_thresholds(
 ) -> ScoreContributions:
     """Split the scores of weak rankers, each of which adds a weight for values above a threshold.
 
-    Each weak ranker belongs to one feature, so that the
-    weights are added up by feature. ``beyond`` has the weak
-    rankers as plain values. ``column_of`` has the column of
-    ``X``, (m, n), for each feature id.
+    Each weak ranker belongs to one feature, so that the weights are
+    added up by feature. ``beyond`` has the weak rankers as plain
+    values. ``column_of`` has the column of ``X``, (m, n), for each
+    feature id.
     """
     weak_rankers = [
         (column_of[t["id"]], t["above"], t["adds"]) for t in beyond["thresholds"]
@@ -187,8 +188,8 @@ def _contributions_of_trees(
     """Split the scores of LightGBM's trees into Shapley values of the features.
 
     ``beyond`` has the trees as text and the ids of their features,
-    ``column_of`` the column of ``X`` for each id, and ``source`` a name of the
-    model for errors.
+    ``column_of`` the column of ``X`` for each id, and ``source`` a name
+    of the model for errors.
     """
     # Raises an error for damaged trees: the model may come from a file.
     trees = checked_trees(beyond["lightgbm"], len(beyond["columns"]))
@@ -212,10 +213,11 @@ def kernel_contributions(
 ) -> tuple[Ints, Floats, float]:
     """Split the scores of a kernel model into Aumann-Shapley values.
 
-    Along the straight line from the mean a of the basis vectors to a document
-    x, each feature receives the change of the score due to its part of every
-    step: (x_j - a_j) ∫ ∂f/∂x_j (a + t(x - a)) dt over t from 0 to 1. The
-    contributions sum to f(x) - f(a) (Sundararajan et al. 2017).
+    Along the straight line from the mean a of the basis vectors to a
+    document x, each feature receives the change of the score due to its
+    part of every step: (x_j - a_j) ∫ ∂f/∂x_j (a + t(x - a)) dt over t
+    from 0 to 1. The contributions sum to f(x) - f(a) (Sundararajan et
+    al. 2017).
 
     Parameters
     ----------
@@ -251,8 +253,9 @@ def kernel_contributions(
     start = vectors.mean(axis=0)
     values = np.empty((len(X), columns.size))
 
-    # `products` is empty unless the kernel is a sum of products of kernels. A
-    # single kernel depends on distances or on inner products.
+    # `products` is empty unless the kernel is a sum of products of
+    # kernels. A single kernel depends on distances or on inner
+    # products.
     if kernel.products:
         split = _split_sum
     elif kernel.by_distance:
@@ -260,8 +263,8 @@ def kernel_contributions(
     else:
         split = _contributions_to_polynomial
 
-    # Blocks of documents with about VALUES values each: a document needs one
-    # per basis vector.
+    # Blocks of documents with about VALUES values each: a document
+    # needs one per basis vector.
     block_size = max(1, VALUES // weights.size)
 
     for first in range(0, len(X), block_size):
@@ -285,15 +288,16 @@ def _contributions_to_gaussian(
 ) -> Floats:
     """Split the scores of a Gaussian kernel, the weighted sum of exp(-γ||x - v||²), by feature.
 
-    ``start`` is a, ``vectors``, (r, s), are v - a for r basis vectors of s
-    features, ``weights``, (r,), are theirs, and ``steps``, (m, s), are d = x
+    ``start`` is a, ``vectors``, (r, s), are v - a for r basis vectors
+    of s features, ``weights``, (r,), are theirs, and ``steps``, (m, s),
+    are d = x
     - a for m documents. The result has the shape (m, s). The point between a
     and x at t is a + td.
 
-    Let e(t) be the exponential of a vector, I the integral of e(t) and J the
-    integral of t e(t) from 0 to 1. From e(0) - e(1) = 2γ(||d||²J - d'(v - a)I),
-    J follows from I. The contributions therefore sum to the score even if I is
-    rounded.
+    Let e(t) be the exponential of a vector, I the integral of e(t) and
+    J the integral of t e(t) from 0 to 1. From e(0) - e(1) = 2γ(||d||²J
+    - d'(v - a)I), J follows from I. The contributions therefore sum to
+    the score even if I is rounded.
     """
     products = steps @ vectors.T  # d'(v - a)
     squared_steps = np.sum(steps**2, axis=1)[:, None]
@@ -327,9 +331,9 @@ def _contributions_to_polynomial(
 ) -> Floats:
     """Split the scores of a polynomial or linear kernel, (γ x'v + c)^d or x'v, by feature.
 
-    ``start`` is a, ``vectors``, (r, s), are v - a for r basis vectors of s
-    features, ``weights``, (r,), are theirs, and ``steps``, (m, s), are x - a
-    for m documents. The result has the shape (m, s).
+    ``start`` is a, ``vectors``, (r, s), are v - a for r basis vectors
+    of s features, ``weights``, (r,), are theirs, and ``steps``, (m, s),
+    are x - a for m documents. The result has the shape (m, s).
     """
     basis_vectors = vectors + start
     if kernel.function == "linear":
@@ -358,15 +362,17 @@ def _split_sum(
 ) -> Floats:
     """Split the scores of a kernel k that is a sum of products of kernels, by feature.
 
-    ``start`` is a, ``vectors``, (r, s), are v - a for r basis vectors of s
-    features, ``weights``, (r,), are their b, and ``steps``, (m, s), are d = x
+    ``start`` is a, ``vectors``, (r, s), are v - a for r basis vectors
+    of s features, ``weights``, (r,), are their b, and ``steps``, (m,
+    s), are d = x
     - a for m documents. The result has the shape (m, s). The gradient at a +
     td is
 
         Σ b (i v + 2s (a + td - v)),
 
-    with the derivatives i and s of k in x'v and in ||x - v||². Its part along d
-    follows from the score, so that the contributions sum to it exactly.
+    with the derivatives i and s of k in x'v and in ||x - v||². Its part
+    along d follows from the score, so that the contributions sum to it
+    exactly.
     """
     basis_vectors = vectors + start
 

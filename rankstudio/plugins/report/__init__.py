@@ -1,7 +1,7 @@
 """The report of a study: one file with results, tests, features, figures and plans, for a colleague to read.
 
-For users who hand a study on: to coauthors, reviewers, or themselves in a year. A
-report needs neither RankStudio nor a network.
+For users who hand a study on: to coauthors, reviewers, or themselves in
+a year. A report needs neither RankStudio nor a network.
 """
 
 from __future__ import annotations

@@ -26,12 +26,13 @@ from rankstudio.plugins.report.document import Block
 def analysis_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield for a report the tables of each analysis of the plug-ins, for each subject.
 
-    A subject is what an analysis reads: a run, a plan, a dataset or a training
-    part, with its name.
+    A subject is what an analysis reads: a run, a plan, a dataset or a
+    training part, with its name.
     """
     for entry in reported_analyses():
-        # An analysis needs a run, a plan, a dataset or a part. The function for
-        # this need returns all of them that the report has, by name.
+        # An analysis needs a run, a plan, a dataset or a part. The
+        # function for this need returns all of them that the report
+        # has, by name.
         subjects = _SUBJECTS_BY_NEED[entry.needs](source)
         if not subjects:
             yield Paragraph(f"{entry.label}: the data are not available.", muted=True)
@@ -109,8 +110,8 @@ def _training_parts(source: ReportSource) -> dict[str, tuple[Any, ...]]:
     }
 
 
-# Functions that return the subjects of an analysis by their names, each as a
-# tuple of arguments.
+# Functions that return the subjects of an analysis by their names, each
+# as a tuple of arguments.
 _SUBJECTS_BY_NEED = {
     Needs.DATA: _training_parts,
     Needs.FOLDS: _datasets,

@@ -52,8 +52,8 @@ def group_sentences(group: ReportedGroup) -> Iterator[Block]:
         f"has the best mean {name}" if len(measured) > 1 else f"has the mean {name}"
     )
 
-    # Sentences on the best run, on its lead over the next run, and on the best
-    # single feature.
+    # Sentences on the best run, on its lead over the next run, and on
+    # the best single feature.
     sentences = [f"{capitalized}, {predicate}, {fixed(value)}{features}."]
     if len(measured) > 1:
         sentences.append(_next_sentence(group, best))
@@ -80,8 +80,8 @@ def _next_sentence(group: ReportedGroup, best: ReportedRun) -> str:
         return f"The next is {follower.name}, with {fixed(follower.result.average[name])}; it was not tested."
     significant = "" if test.p_holm < ALPHA else " not"
 
-    # The test subtracts the best run from the other one; the sentence is the
-    # other way round.
+    # The test subtracts the best run from the other one; the sentence
+    # is the other way round.
     difference = fixed(-test.paired_test.mean_difference, sign=True)
     return (
         f"It is{significant} significantly better than the next, {follower.name}: difference {difference}, "
@@ -122,8 +122,8 @@ def against_single_feature(run: ReportedRun, name: str) -> PairedComparison | No
     Returns
     -------
     PairedComparison or None
-        None if the documents or the measure's code are not available, or if the
-        run has no values of the measure for each query.
+        None if the documents or the measure's code are not available,
+        or if the run has no values of the measure for each query.
     """
     # `missing_requirement` returns why a measure of a plug-in cannot be computed.
     if (
@@ -144,10 +144,9 @@ def against_single_feature(run: ReportedRun, name: str) -> PairedComparison | No
 def _single_per_query(run: ReportedRun, name: str) -> Floats | None:
     """Return the measure of each fold's best single feature in each query of the run's part.
 
-    The shape is (Q,), over the queries of all
-    folds; ``name`` is that of the measure. The
-    result is None if the measure has no values
-    for each query.
+    The shape is (Q,), over the queries of all folds; ``name`` is that
+    of the measure. The result is None if the measure has no values for
+    each query.
     """
     from rankstudio.engine.analysis.measurements.remeasurement import Remeasurement  # noqa: PLC0415 - brings numba
 

@@ -23,11 +23,11 @@ def points_of(figure: CurvesFigure, svg: str) -> dict[str, Any]:
     Returns
     -------
     dict
-        "box": left, top, width and height of the area in the SVG's units. "x"
-        and "y": title, range and scale of each axis. "series": number, name, x
-        and y of each series, and the ends of intervals if there are any;
-        missing values are None. The dict is empty if the SVG has no area of
-        curves.
+        "box": left, top, width and height of the area in the SVG's
+        units. "x" and "y": title, range and scale of each axis.
+        "series": number, name, x and y of each series, and the ends of
+        intervals if there are any; missing values are None. The dict is
+        empty if the SVG has no area of curves.
     """
     from rankstudio.engine.export.figures.painter import axis_ranges  # noqa: PLC0415 - brings matplotlib
 

@@ -35,9 +35,8 @@ _DPI = 240.0  # of pictures; on paper, a dot is a third of the width of a thin l
 class ReportFigure:
     """A figure of a report with its caption.
 
-    HTML contains the figure as an SVG element,
-    previews and PDF contain it as a picture.
-    Element and picture are created on demand.
+    HTML contains the figure as an SVG element, previews and PDF contain
+    it as a picture. Element and picture are created on demand.
 
     Attributes
     ----------
@@ -91,8 +90,8 @@ def _element(file: bytes) -> str:
             name.rpartition("}")[2]: value for name, value in element.attrib.items()
         }
         if element.tag == "g":
-            # Nothing refers to the ids of groups, but the script finds the
-            # parts of a series by its number.
+            # Nothing refers to the ids of groups, but the script finds
+            # the parts of a series by its number.
             part = _SERIES_PART.match(attributes.pop("id", ""))
             if part is not None:
                 attributes[f"data-{part['kind']}"] = part["number"]
@@ -106,8 +105,8 @@ def _element(file: bytes) -> str:
         element.attrib.clear()
         element.attrib.update(attributes)
 
-    # These attributes replace the removed style element, whose CSS would apply
-    # to the whole page.
+    # These attributes replace the removed style element, whose CSS
+    # would apply to the whole page.
     style_attributes = {"stroke-linejoin": "round", "stroke-linecap": "butt"}
     root.attrib.update(
         {"xmlns": "http://www.w3.org/2000/svg", "role": "img", **style_attributes}
@@ -214,10 +213,8 @@ SECTIONS: dict[str, str] = {
 def every_section(stored: Iterable[tuple[str, bool]]) -> dict[str, bool]:
     """Return whether each section of a report is included, in the stored order; new sections come last.
 
-    ``stored`` has key and choice of each stored
-    section. The section of analyses is only
-    available if a plug-in has an analysis for
-    reports.
+    ``stored`` has key and choice of each stored section. The section of
+    analyses is only available if a plug-in has an analysis for reports.
     """
     available = [key for key in SECTIONS if key != "analyses" or reported_analyses()]
     included = {key: is_included for key, is_included in stored if key in available}
@@ -270,9 +267,8 @@ def with_words(report: Report, settings: ReportSettings) -> Report:
     Returns
     -------
     Report
-        The changed report. The section with the
-        question is left out if it would be
-        empty.
+        The changed report. The section with the question is left out if
+        it would be empty.
     """
     old_blocks = [
         block
@@ -308,10 +304,10 @@ def html_page(report: Report) -> str:
     Returns
     -------
     str
-        Valid HTML in UTF-8. It is readable on phones, on screens in both themes
-        and on paper. Its only script makes tables sortable and curves readable;
-        the page is complete without it, and the security policy allows no other
-        script.
+        Valid HTML in UTF-8. It is readable on phones, on screens in
+        both themes and on paper. Its only script makes tables sortable
+        and curves readable; the page is complete without it, and the
+        security policy allows no other script.
     """
     script = resource("templates", "report.js").read_text(encoding="utf-8")
 

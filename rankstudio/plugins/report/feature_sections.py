@@ -113,8 +113,8 @@ def _feature_table(run: ReportedRun, stability: SelectionStability) -> TextTable
     closest = _closest_choices(run)
     several_folds = len(stability.folds) > 1
 
-    # One row for each feature: name, id, number of folds if there are several,
-    # and its ranks.
+    # One row for each feature: name, id, number of folds if there are
+    # several, and its ranks.
     rows = []
     for feature in stability.features[:_MAX_FEATURES]:
         times = f"{feature.times} of {len(stability.folds)}"
@@ -154,17 +154,17 @@ def _feature_table(run: ReportedRun, stability: SelectionStability) -> TextTable
 def _closest_choices(run: ReportedRun) -> dict[int, str]:
     """Return a text on the smallest lead of each feature over the next candidate, by feature id.
 
-    The text is about the fold with the smallest
-    lead. The dict is empty for a method that
-    does not compare candidates.
+    The text is about the fold with the smallest lead. The dict is empty
+    for a method that does not compare candidates.
     """
     # Methods without candidates have no leads.
     score = run.plan.candidate_score
     if score is None:
         return {}
 
-    # Find the fold in which each feature was selected by the smallest lead. The
-    # values are the lead as a share of the score, the fold, and the margin.
+    # Find the fold in which each feature was selected by the smallest
+    # lead. The values are the lead as a share of the score, the fold,
+    # and the margin.
     least: dict[int, tuple[float, int, Margin]] = {}
     ids = run.result.feature_ids.tolist()
 
@@ -203,8 +203,8 @@ def _margin_text(
     if margin.share == 0:
         return f"equal to {rival}{fold_text}"
 
-    # A score is how far a candidate lowers the criterion: it is below 0 if the
-    # candidate raises it. Then the share says nothing.
+    # A score is how far a candidate lowers the criterion: it is below 0
+    # if the candidate raises it. Then the share says nothing.
     if margin.rival is not None and is_share_meaningless(score, margin):
         if margin.score > 0:
             return f"no other lowered the {score.criterion}{fold_text}"

@@ -214,8 +214,8 @@ def _part_table(data: FoldedDataset) -> TextTable:
 def _parameters_text(plan: Plan) -> str:
     """Return a plan's parameters as a text: the tried values, and values other than the default.
 
-    Ranges such as "1..8" are written with an ellipsis, and powers such as 2^-2
-    with raised digits.
+    Ranges such as "1..8" are written with an ellipsis, and powers such
+    as 2^-2 with raised digits.
     """
     changed = {axis.label for axis in plan.axes} | changed_parameters(plan).keys()
     texts = [
@@ -232,8 +232,8 @@ def _protocol_rows(plan: Plan) -> tuple[tuple[str, str], ...]:
     folds = "those of the files" if plan.protocol == GIVEN else plan.protocol
     folds += f", only {listed(plan.folds)}" if plan.folds else ""
 
-    # What chooses the model: a left-out measure, the method's criterion, or a
-    # validation measure.
+    # What chooses the model: a left-out measure, the method's
+    # criterion, or a validation measure.
     if plan.leaves_out:
         units = "pairs of training documents" if plan.pairs_out else "training queries"
         criterion = f"{plan.chosen_by} on left-out {units}"
@@ -270,8 +270,7 @@ def seal_blocks(source: ReportSource) -> Iterator[Block]:
     # The first key of a dataset has its name and a checksum.
     datasets = grouped(source.runs, lambda run: dataset_keys(run.recorded)[0])
     for runs in datasets.values():
-        # Each mark seals the test part,
-        # or breaks the seal.
+        # Each mark seals the test part, or breaks the seal.
         name = runs[0].result.data_name
         recorded = runs[0].recorded
         marks = marks_of(source.seal_marks, recorded)
@@ -396,14 +395,14 @@ def make_report(source: ReportSource) -> Report:
 
     Notes
     -----
-    The same source always gives the same report: it does not say when or where
-    it was made, and is in English in every language of the window.
+    The same source always gives the same report: it does not say when
+    or where it was made, and is in English in every language of the
+    window.
     """
     visible = source.shown  # without the numbers of sealed test parts
     sections = []
     for key in SECTIONS:
-        # The question and the notes
-        # are there without a run, too.
+        # The question and the notes are there without a run, too.
         if key == "question":
             section = _section(key, tuple(question_blocks(visible)))
         elif visible.runs:

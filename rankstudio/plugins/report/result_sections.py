@@ -47,8 +47,8 @@ def sealed_text(source: ReportSource) -> str:
 def result_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield for each group of comparable runs its best run, averages, curves, and measures by fold.
 
-    Where a test part is sealed, a paragraph says that the numbers are of
-    validation parts.
+    Where a test part is sealed, a paragraph says that the numbers are
+    of validation parts.
     """
     if source.sealed_datasets:
         yield Paragraph(
@@ -79,8 +79,8 @@ def _averages_table(group: ReportedGroup) -> TextTable:
     names = list(dict.fromkeys(name for run in runs for name in run.plan.measures))
     rows = [_average_row(run, names) for run in runs]
 
-    # All runs of a group have the same folds, and so the same single features.
-    # Their row has no number of a run, and 1 feature.
+    # All runs of a group have the same folds, and so the same single
+    # features. Their row has no number of a run, and 1 feature.
     single = runs[0].result.baseline
     cells = [fixed(single[name]) if name in single else NOTHING for name in names]
     rows.append(("", "best single feature", "1", *cells))
@@ -122,8 +122,8 @@ def _best_cells(
 ) -> frozenset[tuple[int, int]]:
     """Return row and column of a table's cells with the best means; none if the runs are not ranked.
 
-    The rows are those of the group's runs, and the columns of ``names`` follow
-    three others.
+    The rows are those of the group's runs, and the columns of ``names``
+    follow three others.
     """
     if not group.is_ranked:
         return frozenset()
@@ -143,9 +143,8 @@ def _best_cells(
 def _curves_figure(group: ReportedGroup) -> ReportFigure | None:
     """Return the figure of the validation measure by model size, a curve per run of the group.
 
-    A band shows the interval of the difference
-    to the best run. Return None without
-    validation.
+    A band shows the interval of the difference to the best run. Return
+    None without validation.
     """
     figure = curves_of(group.folds_title, group.runs[:_MAX_RUNS], group.measure)
     return ReportFigure(figure) if figure is not None else None
@@ -275,8 +274,8 @@ def _tests_table(group: ReportedGroup) -> TextTable:
 def _test_row(row: ComparedRun, title: str) -> tuple[str, ...]:
     """Return the cells of a run in the table of tests.
 
-    ``row`` has its test against the best run; without one, the reason stands
-    instead of a difference.
+    ``row`` has its test against the best run; without one, the reason
+    stands instead of a difference.
     """
     mean = fixed(row.mean) if row.mean is not None else NOTHING
 

@@ -1,7 +1,7 @@
 """Risk of runs over queries: URisk and TRisk against a baseline run, GeoRisk among comparable runs.
 
-For who must not serve some queries worse than an existing ranking: the mean of
-a measure hides losses in some queries behind gains in others.
+For who must not serve some queries worse than an existing ranking: the
+mean of a measure hides losses in some queries behind gains in others.
 
 References
 ----------

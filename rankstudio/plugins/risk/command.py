@@ -123,9 +123,9 @@ def _reported_runs(
 ) -> list[ReportedRun]:
     """Read the studies, and return their finished runs, also hidden ones.
 
-    The runs are without results of test parts that are sealed, that is, not to
-    be seen yet. ``outputs`` are the files to write; none may be a study or one
-    of its data files.
+    The runs are without results of test parts that are sealed, that is,
+    not to be seen yet. ``outputs`` are the files to write; none may be
+    a study or one of its data files.
     """
     from rankstudio.engine.analysis.reported_runs import DataOpener, read_study
 
@@ -135,8 +135,8 @@ def _reported_runs(
         with reading(path) as (study, _):
             check_outputs(outputs, args, recorded_files(study))
 
-            # `computes_cross_fitted` opens the data only to compute values that an earlier
-            # version did not store.
+            # `computes_cross_fitted` opens the data only to compute
+            # values that an earlier version did not store.
             source = read_study(
                 study, opener, includes_hidden=True, computes_cross_fitted=True
             )
@@ -151,9 +151,9 @@ def _risks(
 ) -> list[GroupRisk]:
     """Return the risks of each group of comparable runs, dataset by dataset.
 
-    The runs of a dataset are numbered from 1. ``name`` is that of the measure;
-    "" for the selection criterion of the first run. ``args`` are the options of
-    the command, such as the baseline.
+    The runs of a dataset are numbered from 1. ``name`` is that of the
+    measure; "" for the selection criterion of the first run. ``args``
+    are the options of the command, such as the baseline.
     """
     from rankstudio.plugins.risk.run_risks import risks_of_groups
 

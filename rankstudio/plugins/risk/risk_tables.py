@@ -110,8 +110,8 @@ def risk_csv(risks: Sequence[GroupRisk]) -> str:
 def _csv_row(risk: GroupRisk, run: RunRisk) -> tuple[object, ...]:
     """Return the risks of a run as a row of the CSV file, in the order of the file's header.
 
-    For the baseline itself, the five risks against the baseline and the number
-    of losses are None.
+    For the baseline itself, the five risks against the baseline and the
+    number of losses are None.
     """
     group = risk.group
     of_run = run.risk

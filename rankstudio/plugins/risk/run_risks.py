@@ -44,8 +44,7 @@ class RunRisk:
     risk : BaselineRisk or None
         Risk against the baseline; None for the baseline itself.
     georisk : float
-        GeoRisk of the run in its group; NaN if the measure has no
-        GeoRisk.
+        GeoRisk of the run in its group; NaN if the measure has no GeoRisk.
     """
 
     number: int
@@ -69,8 +68,7 @@ class GroupRisk:
     baseline : int or None
         Number of the baseline run; None if no two runs of the group can be compared.
     runs : tuple of RunRisk
-        Risk of each run, the baseline first; empty without a
-        baseline.
+        Risk of each run, the baseline first; empty without a baseline.
     n_queries : int
         Number of queries in which all runs have values.
     notes : tuple of str
@@ -116,17 +114,17 @@ def run_risks(
     measure : str, optional
         Name of the measure; by default the selection criterion of the first run.
     baseline : int or str, optional
-        Baseline run of its group: its number, or the key of its method, "gas",
-        or of method and ranker, "gas/ranksvm". By default, and in groups
-        without it, the run with the best average.
+        Baseline run of its group: its number, or the key of its method,
+        "gas", or of method and ranker, "gas/ranksvm". By default, and
+        in groups without it, the run with the best average.
     alpha : float, default 1
         Risk aversion: a loss counts 1 + alpha times as much as a gain.
 
     Returns
     -------
     tuple of GroupRisk
-        One per group; runs of different data, folds, parts or conventions are
-        never compared.
+        One per group; runs of different data, folds, parts or
+        conventions are never compared.
 
     Raises
     ------
@@ -137,10 +135,10 @@ def run_risks(
 
     Notes
     -----
-    The equations are those of :mod:`rankstudio.engine.statistics.risk`. GeoRisk
-    compares a run with all runs of its group, the baseline included, so it
-    changes when a run is added. It needs a measure that is never negative and
-    of which more is better.
+    The equations are those of :mod:`rankstudio.engine.statistics.risk`.
+    GeoRisk compares a run with all runs of its group, the baseline
+    included, so it changes when a run is added. It needs a measure that
+    is never negative and of which more is better.
     """
     numbered = dict(enumerate(runs, start=1))
     titles = {number: run.plan.title for number, run in numbered.items()}
@@ -157,12 +155,12 @@ def risks_of_groups(
 ) -> tuple[GroupRisk, ...]:
     """Return the risks of finished runs, one result per group of comparable runs.
 
-    ``runs`` and their ``titles`` are by the number of the run. ``measure`` is
-    "" for the selection criterion of the first run. ``baseline`` is a run's
-    number or a method's key, None for the run with the best average. ``alpha``
-    is the risk aversion: a loss counts 1 + alpha times as much as a gain.
-    Raises a PlanError without runs, and a ParameterError for an invalid
-    argument.
+    ``runs`` and their ``titles`` are by the number of the run.
+    ``measure`` is "" for the selection criterion of the first run.
+    ``baseline`` is a run's number or a method's key, None for the run
+    with the best average. ``alpha`` is the risk aversion: a loss counts
+    1 + alpha times as much as a gain. Raises a PlanError without runs,
+    and a ParameterError for an invalid argument.
     """
     if not runs:
         raise PlanError(tr("No runs to compare: expected a completed run, found none."))
@@ -194,8 +192,8 @@ def group_risk(
     name : str
         Name of the measure.
     baseline : int, str or None
-        Baseline run: its number, or the key of its method; None for the run
-        with the best average.
+        Baseline run: its number, or the key of its method; None for the
+        run with the best average.
     alpha : float
         Risk aversion: a loss counts 1 + alpha times as much as a gain.
     """
@@ -208,8 +206,8 @@ def group_risk(
         if key not in measured
     ]
 
-    # The position of the baseline; None for a single run, for runs that must
-    # not be ranked, and if no run is the best.
+    # The position of the baseline; None for a single run, for runs that
+    # must not be ranked, and if no run is the best.
     reason = _why_no_risk(group, len(measured))
     position = None if reason else reference_position(measured, name, baseline)
     if position is None:

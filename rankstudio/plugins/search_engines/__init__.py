@@ -1,14 +1,17 @@
 """Feature logs and models of Elasticsearch, OpenSearch, Solr and Vespa, and cascades of two models.
 
-For users who run a search engine: its logged features are the data, and the model that
-they are selected for ranks there, within a budget of time.
+For users who run a search engine: its logged features are the data, and
+the model that they are selected for ranks there, within a budget of
+time.
 
 References
 ----------
-Elasticsearch Learning to Rank. https://elasticsearch-learning-to-rank.readthedocs.io
-Apache Solr Reference Guide: Learning To Rank. https://solr.apache.org/guide
-Vespa: phased ranking. https://docs.vespa.ai/en/phased-ranking.html
-Wang, L., Lin, J. and Metzler, D. (2011). A cascade ranking model for efficient ranked retrieval. SIGIR 34.
+Elasticsearch Learning to Rank.
+https://elasticsearch-learning-to-rank.readthedocs.io Apache Solr
+Reference Guide: Learning To Rank. https://solr.apache.org/guide Vespa:
+phased ranking. https://docs.vespa.ai/en/phased-ranking.html Wang, L.,
+Lin, J. and Metzler, D. (2011). A cascade ranking model for efficient
+ranked retrieval. SIGIR 34.
 """
 
 from __future__ import annotations

@@ -43,9 +43,9 @@ def cascade_result(
 ) -> Waiting[AnalysisResult]:
     """Find the best cascades of a run by time and the validation measure.
 
-    In a cascade, a cheap model ranks all documents, and a larger one ranks the
-    first of them again. A cascade is one of the best if no other is both faster
-    and better.
+    In a cascade, a cheap model ranks all documents, and a larger one
+    ranks the first of them again. A cascade is one of the best if no
+    other is both faster and better.
 
     Parameters
     ----------
@@ -54,15 +54,15 @@ def cascade_result(
     data : FoldedDataset
         Data of the run.
     costs : FeatureCosts, optional
-        Costs of the features; by default those of the run or, if it has none,
-        of the data.
+        Costs of the features; by default those of the run or, if it has
+        none, of the data.
     name : str
         Name of a measure of the run; it takes precedence over ``measure``.
     budget : float or None
         Limit in milliseconds per query; the best cascade within this limit is marked.
     measure : str or None
-        Measure of the run; by default the measure that selects the model, or
-        the first one.
+        Measure of the run; by default the measure that selects the
+        model, or the first one.
     depths : int or tuple of int
         Numbers of documents that the second model ranks again.
 
@@ -141,8 +141,8 @@ def _cascade_table(
     run: RunResult, front: CascadeFront, best: Cascade | None
 ) -> AnalysisTable:
     """Return the table of the best cascades, with the chosen one marked."""
-    # Lines above the table: the run, and the parameters of the path whose
-    # models are combined.
+    # Lines above the table: the run, and the parameters of the path
+    # whose models are combined.
     axes = zip(run.plan.axes, front.values, strict=True)
     path = ", ".join(f"{axis.label} {axis.format(value)}" for axis, value in axes)
     text = tr("{run} on {data}: cascades that no other of {count:,} beats")

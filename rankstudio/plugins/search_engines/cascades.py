@@ -40,11 +40,11 @@ class Cascade:
     Attributes
     ----------
     first : int
-        Number of features of the model that ranks all documents; mean over the
-        folds, rounded.
+        Number of features of the model that ranks all documents; mean
+        over the folds, rounded.
     second : int
-        Number of features of the model that ranks the first documents again;
-        ``first`` for a single model.
+        Number of features of the model that ranks the first documents
+        again; ``first`` for a single model.
     depth : int or None
         Number of documents per query that are ranked again, K; None for a single model.
     milliseconds : float
@@ -54,8 +54,8 @@ class Cascade:
     test : float
         Mean of the test measure over the folds; NaN without a test part.
     features : tuple of (tuple of int, tuple of int)
-        For each fold the features of the two models, by 1-based id in the order
-        of selection.
+        For each fold the features of the two models, by 1-based id in
+        the order of selection.
     """
 
     first: int
@@ -109,19 +109,20 @@ def cascade_scores(
     Parameters
     ----------
     first, second : ndarray of shape (m,)
-        Scores of the model that ranks all documents, and of the model that
-        ranks the first ones again.
+        Scores of the model that ranks all documents, and of the model
+        that ranks the first ones again.
     query_ptr : ndarray of shape (Q + 1,)
         Bounds of the queries.
     depth : int
-        Number of documents per query that are ranked again. Of documents with
-        equal first scores, the earlier ones in the data are ranked again.
+        Number of documents per query that are ranked again. Of
+        documents with equal first scores, the earlier ones in the data
+        are ranked again.
 
     Returns
     -------
     ndarray of shape (m,)
-        Scores of which only the order matters. Documents with equal scores in
-        their stage have equal scores.
+        Scores of which only the order matters. Documents with equal
+        scores in their stage have equal scores.
 
     Notes
     -----
@@ -138,8 +139,9 @@ def cascade_scores(
     below = position >= depth
     stage_scores = np.where(below, first, second)
 
-    # Ranks replace scores, because scores of the two models are not comparable;
-    # ties have to stay ties. The order is by query, stage and score.
+    # Ranks replace scores, because scores of the two models are not
+    # comparable; ties have to stay ties. The order is by query, stage
+    # and score.
     order = np.lexsort((-stage_scores, below, query))
     keys = [key[order] for key in (query, below, stage_scores)]
 
@@ -163,8 +165,8 @@ def cascade_milliseconds(
     ----------
     costs : FeatureCosts
     first, second : sequence of int
-        Features of the two models by 1-based id; values of common features are
-        computed only once.
+        Features of the two models by 1-based id; values of common
+        features are computed only once.
     documents : ndarray of shape (Q,)
         Number of documents of each query.
     depth : int or None
@@ -203,10 +205,11 @@ def find_cascades(
 ) -> Waiting[CascadeFront]:
     """Return the cascades of a run's best path that no other one beats in time and measure.
 
-    The path is that of the parameters with the best mean validation measure.
-    Its models of up to 12 sizes are combined in pairs, each with every depth;
-    single models are candidates as well. The validation part determines the
-    front; the test part is measured for the cascades on the front only.
+    The path is that of the parameters with the best mean validation
+    measure. Its models of up to 12 sizes are combined in pairs, each
+    with every depth; single models are candidates as well. The
+    validation part determines the front; the test part is measured for
+    the cascades on the front only.
 
     Parameters
     ----------
@@ -226,8 +229,8 @@ def find_cascades(
     Raises
     ------
     PlanError
-        If the run selects no features, has no validation part or did not
-        compute the measure.
+        If the run selects no features, has no validation part or did
+        not compute the measure.
     ParameterError
         For an invalid depth.
 
@@ -279,8 +282,8 @@ def find_cascades(
     def cascade_of(position: int) -> Cascade:
         """Return the tried cascade at a position, with its test measure unless the test part is sealed.
 
-        ``tried``, ``values``, ``times``, ``sizes``, ``folds`` and ``sealed``
-        are those of the enclosing function.
+        ``tried``, ``values``, ``times``, ``sizes``, ``folds`` and
+        ``sealed`` are those of the enclosing function.
         """
         i, j, depth = tried[position]  # numbers of the two models, and the depth
         tests = [] if sealed else [fold.value("test", i, j, depth) for fold in folds]
@@ -322,7 +325,8 @@ def _best_path(
         raise PlanError(missing_requirement(name))
 
     # The models of each combination of parameters; `means` (K,) are the
-    # validation measures of its K models. Only paths with one can be compared.
+    # validation measures of its K models. Only paths with one can be
+    # compared.
     paths = [path for path in tried_models(run, name) if np.isfinite(path.means).any()]
     if not paths or not can_measure(run, data, name):
         text = tr(
@@ -337,11 +341,11 @@ def _best_path(
 def _combined_positions(path: TriedPath) -> Ints:
     """Return the positions on a path of the models to combine, ascending.
 
-    A short path has a position for each size. A longer path has one for each of
-    a few sizes, and one for the largest model.
+    A short path has a position for each size. A longer path has one for
+    each of a few sizes, and one for the largest model.
     """
-    # The first model of each size. Sizes are means over the folds, so that they
-    # may lie between whole numbers.
+    # The first model of each size. Sizes are means over the folds, so
+    # that they may lie between whole numbers.
     sizes, positions = np.unique(path.sizes, return_index=True)
     is_long = len(path.sizes) > len(_COMBINED_SIZES) + 1
     combined = [
@@ -365,8 +369,8 @@ class _Fold:
     ) -> None:
         """Make an evaluator of the measure `name` for each part of a fold.
 
-        `parts` are by name, and `steps` are the models. Scores are computed
-        when they are first needed, and stored.
+        `parts` are by name, and `steps` are the models. Scores are
+        computed when they are first needed, and stored.
         """
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
 
@@ -403,9 +407,9 @@ class _Fold:
     def value(self, part: str, first: int, second: int, depth: int | None) -> float:
         """Return the measure of a cascade of two models on a part of the fold.
 
-        `first` and `second` are indices of the models; without a `depth`, only
-        the first model ranks. The result is NaN if the fold lacks the part, or
-        the data a feature of the models.
+        `first` and `second` are indices of the models; without a
+        `depth`, only the first model ranks. The result is NaN if the
+        fold lacks the part, or the data a feature of the models.
         """
         # `can_score` says whether a part has all features of a model.
         has_part = part in self._parts

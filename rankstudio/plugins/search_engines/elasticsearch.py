@@ -37,12 +37,14 @@ _RANKLIB = "model/ranklib"
 def write(function: ScoreFunction) -> Files:
     """Return the files of a model for Elasticsearch's plug-in Learning To Rank.
 
-    Known feature definitions are exported unchanged. Trees are in RankLib's
-    format, which identifies features by position in the feature set, from 1.
+    Known feature definitions are exported unchanged. Trees are in
+    RankLib's format, which identifies features by position in the
+    feature set, from 1.
 
-    The keys of the result are endings of file names. The file with the key ""
-    is the model, for ``POST _ltr/_featureset/NAME/_createmodel``, and the other
-    file is its feature set.
+    The keys of the result are endings of file names. The file with the
+    key "" is the model, for ``POST
+    _ltr/_featureset/NAME/_createmodel``, and the other file is its
+    feature set.
     """
     features = _set_features(function)
     names = list(function.exported_columns)  # by column
@@ -53,8 +55,9 @@ def write(function: ScoreFunction) -> Files:
         # The definition is a text in the JSON of the model.
         definition = json.dumps(dict(zip(names, function.weights, strict=True)))
     else:
-        # Trees are in the format of RankLib, with the numbers of the features
-        # in the set. Thresholds are shifted like the values of features.
+        # Trees are in the format of RankLib, with the numbers of the
+        # features in the set. Thresholds are shifted like the values of
+        # features.
         shifted_trees = replace(
             function,
             trees=tuple(
@@ -80,8 +83,9 @@ def write(function: ScoreFunction) -> Files:
 def _set_features(function: ScoreFunction) -> list[dict[str, Any]]:
     """Return the features of a model's feature set, as JSON objects.
 
-    If a feature set was imported with the data, its features are returned.
-    Otherwise each input of the model gets a template that reads its field.
+    If a feature set was imported with the data, its features are
+    returned. Otherwise each input of the model gets a template that
+    reads its field.
     """
     if function.set_definitions:
         return [json.loads(definition) for definition in function.set_definitions]
@@ -110,12 +114,12 @@ def with_shifted_thresholds(tree: ScoreTree, function: ScoreFunction) -> ScoreTr
 def field_query(model_input: ModelInput) -> dict[str, Any]:
     """Return an Elasticsearch query whose score is the value of a field.
 
-    The field is that of the feature's name. Users replace the query by that of
-    their feature.
+    The field is that of the feature's name. Users replace the query by
+    that of their feature.
 
-    Since Elasticsearch 7, scores must not be negative, so a feature with
-    negative values has a shift. A value that is still negative after the shift
-    counts as 0.
+    Since Elasticsearch 7, scores must not be negative, so a feature
+    with negative values has a shift. A value that is still negative
+    after the shift counts as 0.
     """
     match_all: dict[str, Any] = {"match_all": {}}
     if not model_input.shift:
@@ -135,10 +139,9 @@ def not_negative(
 ) -> tuple[ScoreFunction, ...]:
     """Return a score function in which each feature with negative values has a shift.
 
-    The shift is the power of two above the absolute value of the lowest value,
-    which is in ``ranges.low``.
-    A function with its own feature set stays as it is, with the set's
-    templates.
+    The shift is the power of two above the absolute value of the lowest
+    value, which is in ``ranges.low``. A function with its own feature
+    set stays as it is, with the set's templates.
     """
     if function.set_definitions:
         return (function,)
@@ -153,11 +156,11 @@ def not_negative(
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents like the plug-in of Elasticsearch, in single precision.
 
-    `files` has the model under the key "", and its feature set. The result has
-    shape (m,), one score per document.
+    `files` has the model under the key "", and its feature set. The
+    result has shape (m,), one score per document.
     """
-    # The features of the set have numbers from 1; unused ones have no column.
-    # `columns` has the column of X by the name of a feature.
+    # The features of the set have numbers from 1; unused ones have no
+    # column. `columns` has the column of X by the name of a feature.
     model = json.loads(files[""])["model"]["model"]
     columns = function.exported_columns
     features = json.loads(files[FEATURE_SET])["featureset"]["features"]

@@ -28,8 +28,8 @@ from rankstudio.plugins.search_engines.elasticsearch import (
     with_shifted_thresholds,
 )
 
-# Languages of templates that are queries; templates in other languages compute
-# a value from other features.
+# Languages of templates that are queries; templates in other languages
+# compute a value from other features.
 _QUERY_LANGUAGES = ("mustache", "")
 
 
@@ -38,8 +38,9 @@ def write(function: ScoreFunction) -> Files:
 
     The result has the file under "", because it is the only one.
 
-    The value of each feature is the score of a query: the one in its feature
-    set or, without a set, one that reads the field of the feature's name.
+    The value of each feature is the score of a query: the one in its
+    feature set or, without a set, one that reads the field of the
+    feature's name.
     """
     # Each feature is extracted by a query.
     names = list(function.exported_columns)
@@ -53,8 +54,8 @@ def write(function: ScoreFunction) -> Files:
         for model_input in function.inputs
     ]
 
-    # The score is the sum of the trees. Thresholds are shifted like the values
-    # of features.
+    # The score is the sum of the trees. Thresholds are shifted like the
+    # values of features.
     trees = [with_shifted_thresholds(tree, function) for tree in function.trees]
     ensemble = {
         "target_type": "regression",
@@ -77,8 +78,8 @@ def write(function: ScoreFunction) -> Files:
 def _feature_query(model_input: ModelInput) -> dict[str, Any]:
     """Return the Elasticsearch query whose score is the value of a feature.
 
-    OutputError is raised if the feature's definition in the feature set is no
-    query.
+    OutputError is raised if the feature's definition in the feature set
+    is no query.
     """
     if not model_input.definition:
         return field_query(model_input)
@@ -108,8 +109,8 @@ def _tree_as_dict(tree: ScoreTree, names: list[str]) -> dict[str, Any]:
     def place(node: int) -> int:
         """Return the position of a node in Elasticsearch's list of nodes, by its number in the tree.
 
-        The position of a split is its number, the position of a leaf -1 minus
-        its number.
+        The position of a split is its number, the position of a leaf -1
+        minus its number.
         """
         return node if node >= 0 else n_splits - 1 - node
 
@@ -121,8 +122,8 @@ def _tree_as_dict(tree: ScoreTree, names: list[str]) -> dict[str, Any]:
             "threshold": threshold,
             "left_child": place(below),
             "right_child": place(above),
-            # A query that does not match has no score, which here is a missing
-            # value; the plug-in logs 0 then.
+            # A query that does not match has no score, which here is a
+            # missing value; the plug-in logs 0 then.
             "default_left": threshold >= 0.0,
         }
         for number, (column, threshold, below, above) in enumerate(tree.splits)
@@ -141,8 +142,8 @@ def _tree_as_dict(tree: ScoreTree, names: list[str]) -> dict[str, Any]:
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents by the model in a file, as Elasticsearch does.
 
-    `files` has the model under the key "", its only file. The result has shape
-    (m,), one score per document.
+    `files` has the model under the key "", its only file. The result
+    has shape (m,), one score per document.
 
     Scores of queries are floats; thresholds and sums are doubles.
     """
@@ -180,9 +181,9 @@ def _parsed_node(
 ) -> Node:
     """Return a node of a tree by its number, and the nodes below it, as nested tuples.
 
-    A leaf is its value. A split is a column, a threshold, and the nodes for
-    values up to it and above it. `columns_of_features` has the column of each
-    feature of the model.
+    A leaf is its value. A split is a column, a threshold, and the nodes
+    for values up to it and above it. `columns_of_features` has the
+    column of each feature of the model.
     """
     node = nodes[number]
     if "leaf_value" in node:

@@ -30,8 +30,8 @@ _SCRIPT = (
 )
 """The script contains no names of features: these are parameters, so that no name can be taken for code."""
 
-# Of the 23 bits of a float's fraction, a rank_feature field drops 15; with the
-# implicit first bit, 9 remain.
+# Of the 23 bits of a float's fraction, a rank_feature field drops 15;
+# with the implicit first bit, 9 remain.
 _N_DROPPED_BITS = 15
 
 
@@ -57,8 +57,8 @@ def write_script(function: ScoreFunction) -> Files:
 def read_script(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents as the script in a search does.
 
-    `files` has the search with the script under the key "", its only file. The
-    result has shape (m,), one score per document.
+    `files` has the search with the script under the key "", its only
+    file. The result has shape (m,), one score per document.
 
     Scores are computed in doubles, raised to at least 0, and stored as floats.
     """
@@ -77,15 +77,15 @@ def _without_negative_terms(
 ) -> tuple[ScoreFunction, ...]:
     """Return a score function with shifts by which no term of its sum is negative.
 
-    Elasticsearch allows no negative scores. A shift is added to an input; it is
-    a power of two, so that sums keep their digits.
+    Elasticsearch allows no negative scores. A shift is added to an
+    input; it is a power of two, so that sums keep their digits.
     """
     shifts = []
     for weight, low, high in zip(
         function.weights, ranges.low, ranges.high, strict=True
     ):
-        # The value farthest on the side where the term is negative, and the
-        # sign of the shift against it.
+        # The value farthest on the side where the term is negative, and
+        # the sign of the shift against it.
         excess, sign = (-low, 1.0) if weight >= 0 else (high, -1.0)
         _, exponent = math.frexp(excess)
         shifts.append(sign * 2.0**exponent if excess > 0 else 0.0)
@@ -97,8 +97,8 @@ def write_rank_features(function: ScoreFunction) -> Files:
 
     The keys of the result are endings of file names. The only file has the key "".
 
-    Elasticsearch evaluates such queries fast, as it skips documents that cannot
-    be among the first.
+    Elasticsearch evaluates such queries fast, as it skips documents
+    that cannot be among the first.
 
     Raises
     ------
@@ -134,8 +134,8 @@ def read_rank_features(
 
     The values have the precision of rank_feature fields.
 
-    `files` has the search under the key "", its only file. The result has shape
-    (m,), one score per document.
+    `files` has the search under the key "", its only file. The result
+    has shape (m,), one score per document.
 
     Raises
     ------
@@ -155,8 +155,8 @@ def read_rank_features(
                 ).format(feature=query["field"], low=values.min())
             )
 
-        # Documents in double precision are for the exact score, without the
-        # rounding of Elasticsearch.
+        # Documents in double precision are for the exact score, without
+        # the rounding of Elasticsearch.
         total += query["boost"] * (
             _stored_values(values) if documents.dtype == np.float32 else values
         )

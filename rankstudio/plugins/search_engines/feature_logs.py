@@ -1,8 +1,9 @@
 """Feature values that search engines logged, joined with judgments.
 
-The reader takes the ``_ltrlog`` of hits of Elasticsearch and OpenSearch, Solr's
-documents with ``[features]``, and the ``matchfeatures`` of Vespa's hits: in
-whole responses, in a list of responses, or one on each line.
+The reader takes the ``_ltrlog`` of hits of Elasticsearch and
+OpenSearch, Solr's documents with ``[features]``, and the
+``matchfeatures`` of Vespa's hits: in whole responses, in a list of
+responses, or one on each line.
 """
 
 from __future__ import annotations
@@ -82,8 +83,8 @@ class LoggedDocument:
     values : Mapping of str to float
         Values by the name of the feature; NaN if the engine had no value.
     absent : float
-        Value of features that are not logged: 0 for Solr, which omits zeros,
-        and NaN otherwise.
+        Value of features that are not logged: 0 for Solr, which omits
+        zeros, and NaN otherwise.
     """
 
     queries: tuple[str, ...]
@@ -98,8 +99,8 @@ def logged_documents(file: SourceFile) -> Iterator[LoggedDocument]:
     Raises
     ------
     FormatError
-        At the first line that is not JSON, or that has a document without an id
-        or a value that is not a number.
+        At the first line that is not JSON, or that has a document
+        without an id or a value that is not a number.
     DatasetError
         If the log has no document.
     """
@@ -146,10 +147,10 @@ def _documents_of_response(
 ) -> Iterator[LoggedDocument]:
     """Yield the documents of a response, of a list of responses, or of a single hit.
 
-    `queries` are the possible ids of the query that the response belongs to.
-    The query is read from one of the ``keys``. In the hits of a response, only
-    keys of query ids count, because a document may have its own field
-    "keywords" or "query".
+    `queries` are the possible ids of the query that the response
+    belongs to. The query is read from one of the ``keys``. In the hits
+    of a response, only keys of query ids count, because a document may
+    have its own field "keywords" or "query".
     """
     # A list of responses, each with a query of its own.
     if isinstance(response, list):
@@ -164,8 +165,8 @@ def _documents_of_response(
         _texts_under_keys(response, keys) or _query_of_request(response) or queries
     )
 
-    # Objects that contain the hits: "response" in Solr, "root" in Vespa, "hits"
-    # in Elasticsearch.
+    # Objects that contain the hits: "response" in Solr, "root" in
+    # Vespa, "hits" in Elasticsearch.
     inner = [
         response[key]
         for key in ("response", "root", "hits")
@@ -220,8 +221,8 @@ def _texts_under_keys(
 ) -> tuple[str, ...]:
     """Return the texts and numbers in a JSON object under some keys, as texts.
 
-    The number 17.0 gives the texts "17" and "17.0", because the judgments may
-    have either.
+    The number 17.0 gives the texts "17" and "17.0", because the
+    judgments may have either.
     """
     texts: list[str] = []
     for value in (fields.get(key) for key in keys):
@@ -246,8 +247,8 @@ def _logged_document(
 ) -> LoggedDocument | None:
     """Return the logged values of a hit of a search engine; None for a hit without any.
 
-    A hit is a document in a response. `queries` are the possible ids of the
-    query of the response.
+    A hit is a document in a response. `queries` are the possible ids of
+    the query of the response.
     """
     # Vespa has the features in an object among the fields of a hit.
     fields = hit.get("fields")
@@ -256,8 +257,8 @@ def _logged_document(
         (fields[key] for key in _VESPA_KEYS if isinstance(fields.get(key), dict)), None
     )
 
-    # Each program has the features in a form of its own; the keys decide which
-    # one it is.
+    # Each program has the features in a form of its own; the keys
+    # decide which one it is.
     ids: tuple[str, ...]
     if isinstance(hit.get("[features]"), str):  # a hit of Solr
         ids = _texts_under_keys(hit, _DOCUMENT_KEYS)
@@ -273,8 +274,8 @@ def _logged_document(
             queries, ids, _values_by_name(_elasticsearch_values(fields["_ltrlog"]))
         )
     elif vespa_features is not None:
-        # Documents of Vespa have several ids, any of which may be that of the
-        # judgments.
+        # Documents of Vespa have several ids, any of which may be that
+        # of the judgments.
         ids = (
             _texts_under_keys(fields, ("documentid",))
             + _texts_under_keys(hit, ("id",))
@@ -318,8 +319,8 @@ def _values_by_name(values: Iterable[tuple[str, float]]) -> dict[str, float]:
 def _elasticsearch_values(logged: Any) -> Iterator[tuple[str, float]]:
     """Yield name and value of the features in ``_ltrlog``, Elasticsearch's log in a hit.
 
-    ``_ltrlog`` is a list of objects. The values of each object are lists of
-    features with "name" and "value".
+    ``_ltrlog`` is a list of objects. The values of each object are
+    lists of features with "name" and "value".
     """
     entries = logged if isinstance(logged, list) else []
     lists = [
@@ -358,8 +359,8 @@ def _solr_values(text: str) -> Iterator[tuple[str, float]]:
 def _vespa_values(features: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     """Yield name and value of the features that Vespa lists in a hit.
 
-    The value of a tensor is `_TENSOR_MARK`, as tensors are left out. Vespa's
-    entry `_CACHED` is no feature.
+    The value of a tensor is `_TENSOR_MARK`, as tensors are left out.
+    Vespa's entry `_CACHED` is no feature.
     """
     for name, value in features.items():
         if name != _CACHED:
@@ -397,8 +398,8 @@ class JudgedDocuments:
     Attributes
     ----------
     labels : ndarray of shape (D, J)
-        The grade of each document by each judge; NaN for a document without a
-        grade by a judge.
+        The grade of each document by each judge; NaN for a document
+        without a grade by a judge.
     query : ndarray of shape (D,)
         Number of the query of each document.
     """
@@ -439,8 +440,8 @@ class JudgedDocuments:
     def find(self, document: LoggedDocument) -> tuple[str, str, int] | None:
         """Return under which query and document id a logged document is judged, and its number.
 
-        The result is None if the document is not judged. A logged document may
-        have several possible ids.
+        The result is None if the document is not judged. A logged
+        document may have several possible ids.
         """
         for query in document.queries:
             numbers = self._numbers.get(query, {})
@@ -452,8 +453,8 @@ class JudgedDocuments:
     def unlogged(self, rows: Ints) -> Iterator[tuple[str, str]]:
         """Yield query and document id of each judged document that is not in the logs.
 
-        `rows` has the row of each judged document in the table, negative for a
-        document that is not in the logs.
+        `rows` has the row of each judged document in the table,
+        negative for a document that is not in the logs.
         """
         for query, documents in self._numbers.items():
             yield from (
@@ -466,9 +467,10 @@ class JudgedDocuments:
 class _JoinedDocuments:
     """Joins logged documents with their judgments, and puts them into a table, one after the other.
 
-    If a document is logged several times, its last values count: each time the
-    document gets a new row, and `facts` says which rows are kept. Documents
-    that are only logged or only judged are counted, and the first ones listed.
+    If a document is logged several times, its last values count: each
+    time the document gets a new row, and `facts` says which rows are
+    kept. Documents that are only logged or only judged are counted, and
+    the first ones listed.
     """
 
     def __init__(self, judged: JudgedDocuments, builder: TableBuilder) -> None:
@@ -507,8 +509,8 @@ class _JoinedDocuments:
     def add(self, document: LoggedDocument, path: Path) -> bool:
         """Add a logged document if it is judged.
 
-        Documents wait until they are written together. Return whether enough
-        documents wait. ``path`` is the log, for errors.
+        Documents wait until they are written together. Return whether
+        enough documents wait. ``path`` is the log, for errors.
         """
         # The first document is the example in the error if none is judged.
         self._example = self._example or document
@@ -528,8 +530,8 @@ class _JoinedDocuments:
         row = self._builder.n_documents + len(self._waiting)
         self._check_id(document, judged_as, number, path)
 
-        # A document that is logged again replaces the earlier row; it is
-        # counted if its values differ.
+        # A document that is logged again replaces the earlier row; it
+        # is counted if its values differ.
         values_hash = hash(frozenset(document.values.items()))
         self._n_repeated += bool(
             self._rows[number] >= 0 and self._hashes[number] != values_hash
@@ -544,9 +546,10 @@ class _JoinedDocuments:
     ) -> None:
         """Raise a DatasetError if one judgment fits two documents of Vespa.
 
-        The two documents have different whole ids, but the same part that the
-        user chose. ``judged_as`` is the id in the judgments, and ``number``
-        that of the judged document. ``path`` is the log, for the error.
+        The two documents have different whole ids, but the same part
+        that the user chose. ``judged_as`` is the id in the judgments,
+        and ``number`` that of the judged document. ``path`` is the log,
+        for the error.
         """
         full_id = next(
             (name for name in document.documents if _user_part_of_id(name)), judged_as
@@ -582,8 +585,8 @@ class _JoinedDocuments:
         documents = [document for *_, document in self._waiting]
         self._add_columns(documents, path)
 
-        # Values that a document lacks are 0 or missing, depending on the
-        # program that logged it.
+        # Values that a document lacks are 0 or missing, depending on
+        # the program that logged it.
         self._absent |= {math.isnan(document.absent) for document in documents}
         self._builder.padding = math.nan if True in self._absent else 0.0
 
@@ -601,8 +604,9 @@ class _JoinedDocuments:
         numbers = [number for _, _, number, _ in self._waiting]
         y = np.maximum(self._judged.labels[numbers], 0.0)
 
-        # Queries are known only when all documents are read, so the piece has
-        # no runs of documents of a query; then `line_of_run` is not called.
+        # Queries are known only when all documents are read, so the
+        # piece has no runs of documents of a query; then `line_of_run`
+        # is not called.
         piece = DocumentPiece(
             X=X,
             y=y if y.shape[1] > 1 else y[:, 0],
@@ -659,8 +663,8 @@ class _JoinedDocuments:
         if not names:
             raise _feature_count_error(path, 0)
 
-        # Names are compared as they are shown, because different names may look
-        # the same on one line.
+        # Names are compared as they are shown, because different names
+        # may look the same on one line.
         titles = list(map(one_line, names))
         if repeated := next(
             (name for name, n in Counter(titles).items() if n > 1), None
@@ -670,8 +674,8 @@ class _JoinedDocuments:
             )
             raise DatasetError(text.format(path=path, name=quoted(repeated)))
 
-        # The rows were written in the order of the logs; they are gathered in
-        # the order of the judgments, by query.
+        # The rows were written in the order of the logs; they are
+        # gathered in the order of the judgments, by query.
         sizes = np.bincount(
             self._judged.query[logged_rows], minlength=len(self._judged.queries)
         )
@@ -723,8 +727,8 @@ class _JoinedDocuments:
                 text.format(n=count_text(n_unlogged), ids=_ids_text(first))
             )
 
-        # Values that cannot be feature values, and documents that were logged
-        # several times.
+        # Values that cannot be feature values, and documents that were
+        # logged several times.
         if self._tensors:
             text = tr("Tensors are no numbers and left out: {names}.")
             listed_tensors = sorted(self._tensors)[:_MAX_LISTED_IDS]
@@ -748,9 +752,9 @@ def read_logs(
 ) -> TableFacts:
     """Read feature logs into a table, joined with the judgments of a part.
 
-    Documents that are only logged, or only judged, are left out, counted and
-    listed. A negative grade is 0. With several judges, the labels have a column
-    for each judge.
+    Documents that are only logged, or only judged, are left out,
+    counted and listed. A negative grade is 0. With several judges, the
+    labels have a column for each judge.
 
     Notes
     -----
@@ -779,8 +783,9 @@ def read_logs(
 def _grades_of_logged(paths: Files, progress: ReadProgress) -> Grades:
     """Return the grade 0 for every logged document, by query and document.
 
-    The grades are for logs without judgments, whose documents are only scored.
-    Of several possible ids of a query or a document, the first one is used.
+    The grades are for logs without judgments, whose documents are only
+    scored. Of several possible ids of a query or a document, the first
+    one is used.
     """
     # The thread is for the checksum that a streamed file computes.
     grades: dict[str, dict[str, float]] = {}
@@ -796,15 +801,16 @@ def _grades_of_logged(paths: Files, progress: ReadProgress) -> Grades:
 def unmatched_documents(logs: Files, judgments: Files) -> list[tuple[str, str, str]]:
     """Return the documents that are logged or judged, but not both.
 
-    An entry of the result is the id of a query, the id of a document, and "not
-    judged" or "not logged".
+    An entry of the result is the id of a query, the id of a document,
+    and "not judged" or "not logged".
     """
     # A row is 0 if its document is logged, and -1 if not.
     judged = JudgedDocuments([read_judgments(read_lines(file)) for file in judgments])
     rows = np.full(len(judged.labels), -1, dtype=np.int64)
 
-    # Read the logs once. A dict keeps the order of the documents, and each of
-    # them once. The thread is for the checksum that a streamed file computes.
+    # Read the logs once. A dict keeps the order of the documents, and
+    # each of them once. The thread is for the checksum that a streamed
+    # file computes.
     unjudged: dict[tuple[str, str], None] = {}
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         for path in logs:
@@ -832,8 +838,8 @@ def _feature_count_error(path: Path, n_features: int) -> DatasetError:
 def _document_comment(query: str, document: str) -> str:
     """Return the comment of a document in LETOR text: the id of the document.
 
-    The comment includes the query if it has blanks, which LETOR text cannot
-    contain in a query.
+    The comment includes the query if it has blanks, which LETOR text
+    cannot contain in a query.
     """
     return (
         f"docid = {document} query = {query}"

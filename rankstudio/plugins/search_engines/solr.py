@@ -37,9 +37,9 @@ _THRESHOLD_SLACK = np.float32(1e-6)  # Solr adds it to every threshold
 def write(function: ScoreFunction) -> Files:
     """Return the files of a model for Solr: the model, and its features.
 
-    The keys of the result are endings of file names. The file with the key ""
-    is the model, for ``PUT …/schema/model-store``. The features are for
-    ``…/feature-store``.
+    The keys of the result are endings of file names. The file with the
+    key "" is the model, for ``PUT …/schema/model-store``. The features
+    are for ``…/feature-store``.
     """
     # Weights of a linear model, or the trees of an ensemble.
     names = list(function.exported_columns)
@@ -55,8 +55,8 @@ def write(function: ScoreFunction) -> Files:
         kind = "MultipleAdditiveTreesModel"
         parameters = {"trees": trees}
 
-    # The model names the store of its features: that of known definitions, or
-    # a store of its own.
+    # The model names the store of its features: that of known
+    # definitions, or a store of its own.
     features = [
         _store_feature(model_input, function.name) for model_input in function.inputs
     ]
@@ -75,9 +75,9 @@ def write(function: ScoreFunction) -> Files:
 def _store_feature(model_input: ModelInput, store: str) -> dict[str, Any]:
     """Return an input of the model as a feature of Solr's feature store.
 
-    A definition that was imported with the data is used unchanged. Without one,
-    the feature reads the field of its name, and is in the store with the name
-    ``store``.
+    A definition that was imported with the data is used unchanged.
+    Without one, the feature reads the field of its name, and is in the
+    store with the name ``store``.
     """
     if model_input.definition:
         return dict(json.loads(model_input.definition))
@@ -89,8 +89,8 @@ def _store_feature(model_input: ModelInput, store: str) -> dict[str, Any]:
 def _model_feature(model_input: ModelInput) -> dict[str, Any]:
     """Return an input of a Solr model as JSON.
 
-    A feature with a shift has a normalizer, which computes (value - avg) / std
-    of its value.
+    A feature with a shift has a normalizer, which computes (value -
+    avg) / std of its value.
     """
     if not model_input.shift:
         return {"name": model_input.exported_name}
@@ -111,8 +111,8 @@ def _centred_variants(
 def _node_as_dict(node: Node, names: list[str]) -> dict[str, Any]:
     """Return a node of a tree, and the nodes below it, as a dict for Solr's JSON.
 
-    Numbers are texts, which older versions of Solr need. ``names`` are those of
-    the inputs, by position.
+    Numbers are texts, which older versions of Solr need. ``names`` are
+    those of the inputs, by position.
     """
     if not isinstance(node, tuple):
         return {"value": repr(node)}
@@ -124,10 +124,10 @@ def _node_as_dict(node: Node, names: list[str]) -> dict[str, Any]:
 def _threshold_text(value: float) -> str:
     """Return the text of a threshold to which Solr adds its slack.
 
-    Solr raises every threshold by its slack, a millionth. The sum of the
-    threshold and the slack is ``value`` as a float. Because of rounding, the
-    neighbors of the difference are tried, too; if none fits, the difference is
-    used.
+    Solr raises every threshold by its slack, a millionth. The sum of
+    the threshold and the slack is ``value`` as a float. Because of
+    rounding, the neighbors of the difference are tried, too; if none
+    fits, the difference is used.
     """
     target = np.float32(value)
     lowered = target - _THRESHOLD_SLACK
@@ -148,8 +148,8 @@ def _threshold_text(value: float) -> str:
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents by the model in a file, as Solr does.
 
-    `files` has the model under the key ""; its features are not read. The
-    result has shape (m,), one score per document.
+    `files` has the model under the key ""; its features are not read.
+    The result has shape (m,), one score per document.
 
     Solr computes in single precision, and raises every threshold by a millionth.
     """
@@ -172,8 +172,9 @@ def _normalized_values(
 ) -> Floats:
     """Return the values of k features of m documents as Solr's normalizers change them, shape (m, k).
 
-    ``model`` is Solr's JSON, and ``columns`` has the column of each feature by
-    name. Normalizers only subtract "avg", as "std" is 1 in exported models.
+    ``model`` is Solr's JSON, and ``columns`` has the column of each
+    feature by name. Normalizers only subtract "avg", as "std" is 1 in
+    exported models.
     """
     X = documents.X.astype(documents.dtype)
     for feature in model["features"]:
@@ -187,8 +188,8 @@ def _normalized_values(
 def _parsed_node(node: dict[str, Any], columns: dict[str, int]) -> Node:
     """Return a node of Solr's JSON, and the nodes below it, as nested tuples.
 
-    Solr raises each threshold by a millionth. `columns` has the column of each
-    feature by name.
+    Solr raises each threshold by a millionth. `columns` has the column
+    of each feature by name.
     """
     if "value" in node:
         return float(node["value"])

@@ -28,9 +28,9 @@ def write(function: ScoreFunction) -> Files:
 
     The result has the file under "", because it is the only one.
 
-    Known rank features are used unchanged in a second phase, because many of
-    them are too slow for every matching document. Otherwise attributes are
-    named after the features.
+    Known rank features are used unchanged in a second phase, because
+    many of them are too slow for every matching document. Otherwise
+    attributes are named after the features.
     """
     # The terms of the score: weighted features, or the value of each tree.
     names = _input_names(function)
@@ -51,8 +51,8 @@ def write(function: ScoreFunction) -> Files:
             *_lines_before_expression(names),
         ]
 
-    # The profile: comments, the sections before the expression, and the sum of
-    # the terms.
+    # The profile: comments, the sections before the expression, and the
+    # sum of the terms.
     lines = [
         f"# {comment_text(function.about, 'hash')}",
         *(
@@ -81,8 +81,8 @@ def _input_names(function: ScoreFunction) -> list[str]:
 def _lines_before_expression(names: list[str]) -> list[str]:
     """Return the lines of a rank profile before its expression.
 
-    The lines list the features to log for each hit, by their ``names``, and
-    begin the second phase.
+    The lines list the features to log for each hit, by their ``names``,
+    and begin the second phase.
     """
     feature_lines = [f"        {name}" for name in names]
     return [
@@ -106,8 +106,8 @@ def _if_text(node: Node, names: list[str]) -> str:
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents with the expression of a rank profile, in double precision like Vespa.
 
-    `files` has the profile under the key "", its only file. The result has
-    shape (m,), one score per document.
+    `files` has the profile under the key "", its only file. The result
+    has shape (m,), one score per document.
     """
     # The expression is between the braces after its keyword.
     _, _, body = files[""].decode().partition("expression {")

@@ -67,13 +67,12 @@ def read_arrow(
     total_rows = sum(_ArrowFile(path).n_rows() for path in part.paths)
     reader = ColumnsReader(part, builder, progress)
     for file in files:
-        # pyarrow reads the file itself. So `end` reports its progress or, of a
-        # file not in memory, computes its checksum.
+        # pyarrow reads the file itself. So `end` reports its progress
+        # or, of a file not in memory, computes its checksum.
         file.end()
         arrow = _ArrowFile(file.path, file if isinstance(file, LoadedFile) else None)
 
-        # A builder that `holds_parts` needs memory
-        # for the whole table.
+        # A builder that `holds_parts` needs memory for the whole table.
         if builder.holds_parts:
             check_memory(shown_path(file.path), arrow.n_rows(), arrow.n_columns())
         for first_row, frame in arrow.frames():
@@ -191,9 +190,8 @@ class _ArrowFile:
     def frames(self) -> Iterator[tuple[int, Any]]:
         """Yield the rows of the file as tables of pyarrow, each with the number of its first row, from 0.
 
-        A table has at most ``ROWS`` rows. A column
-        of lists of numbers becomes a column for
-        each position in the lists. Raise
+        A table has at most ``ROWS`` rows. A column of lists of numbers
+        becomes a column for each position in the lists. Raise
         FileAccessError for a damaged file.
         """
         n_done = 0
@@ -221,8 +219,8 @@ class _ArrowFile:
     def n_columns(self) -> int:
         """Return the number of columns of the file, where lists count a column for each position.
 
-        The first rows are read if a type does not fix the length of the lists
-        in a column.
+        The first rows are read if a type does not fix the length of the
+        lists in a column.
         """
         schema = self.schema()
 
@@ -241,15 +239,14 @@ class _ArrowFile:
     def _with_equal_lists(self, table: Any, first_row: int) -> Any:
         """Return rows whose columns of lists have a type with a fixed length.
 
-        ``table`` has the rows, and ``first_row`` is
-        the number of its first row in the file,
-        from 0.
+        ``table`` has the rows, and ``first_row`` is the number of its
+        first row in the file, from 0.
 
         Raises
         ------
         DataError
-            If the lists of a column differ in length, or the first rows of the
-            file have no list.
+            If the lists of a column differ in length, or the first rows
+            of the file have no list.
         """
         for position, field in enumerate(table.schema):
             if self._is_list(field.type):
@@ -314,9 +311,8 @@ class _ArrowFile:
     def batches(self) -> Iterator[Any]:
         """Yield the rows of the file in batches of pyarrow, as they are stored.
 
-        The batches of an Arrow file are as they are
-        stored. From Parquet, batches of ``ROWS``
-        rows are made.
+        The batches of an Arrow file are as they are stored. From
+        Parquet, batches of ``ROWS`` rows are made.
         """
         # Columns are read in small pieces, to save memory.
         if self._is_parquet:
@@ -357,16 +353,15 @@ def _table_columns(path: Path, frame: Any, first_row: int) -> TableColumns:
         except Exception as error:
             raise _damaged(path, error) from None
 
-    # In messages, rows are counted from 1 in the whole file. The function uses
-    # `path` and `first_row`.
+    # In messages, rows are counted from 1 in the whole file. The
+    # function uses `path` and `first_row`.
     def error(
         row: int, excerpt: str, expected: str, missing: bool = False
     ) -> DataError:
         """Return the error of a row of this table, for a ``missing`` or a wrong value.
 
-        ``row`` is the number of the row in the
-        table. ``excerpt`` is what the row has,
-        ``expected`` what it should have.
+        ``row`` is the number of the row in the table. ``excerpt`` is
+        what the row has, ``expected`` what it should have.
         """
         # Line and column are those of text files: 0 for none.
         error_type = MissingValueError if missing else ColumnValueError
@@ -391,9 +386,8 @@ def _table_columns(path: Path, frame: Any, first_row: int) -> TableColumns:
 def _without_lists(table: Any) -> Any:
     """Return a table of pyarrow in which lists of numbers became columns.
 
-    A column of lists of length d is replaced by d
-    columns of numbers. Their names are the name of
-    the column and the position in the list.
+    A column of lists of length d is replaced by d columns of numbers.
+    Their names are the name of the column and the position in the list.
     """
     import pyarrow as pa  # noqa: PLC0415 - an extra
 
@@ -411,8 +405,8 @@ def _without_lists(table: Any) -> Any:
             names.append(field.name)
             continue
 
-        # Each position in the lists becomes a column.
-        # It is "feature 1" and so on for the only lists.
+        # Each position in the lists becomes a column. It is "feature 1"
+        # and so on for the only lists.
         columns += [
             pa.chunked_array(
                 [_value_at(chunk, i) for chunk in column.chunks], field.type.value_type
@@ -426,8 +420,7 @@ def _without_lists(table: Any) -> Any:
 def _value_at(chunk: Any, position: int) -> Any:
     """Return the value at a position of each list of a pyarrow array.
 
-    The result is an array with null for a missing
-    list.
+    The result is an array with null for a missing list.
     """
     import pyarrow.compute as pc  # noqa: PLC0415 - an extra
 

@@ -21,10 +21,9 @@ _ARROW_CODE = FormatCode(
 def arrow_confidence(form: DataFormat, beginning: Beginning) -> float:
     """Return the confidence that a file has this format, Parquet or Arrow.
 
-    ``beginning`` has the name and the first bytes
-    of the file. Both formats are read by the same
-    code. A file is taken for Arrow only if its name
-    says so.
+    ``beginning`` has the name and the first bytes of the file. Both
+    formats are read by the same code. A file is taken for Arrow only if
+    its name says so.
     """
     if not beginning.is_arrow:
         return 0.0

@@ -1,7 +1,7 @@
 """JSON Lines of plain records, with an object per document on each line; or a list of such objects.
 
-A value in a record is a number, a text, null, or a list of numbers that stands
-for several features.
+A value in a record is a number, a text, null, or a list of numbers that
+stands for several features.
 """
 
 from __future__ import annotations
@@ -61,11 +61,11 @@ def read_records(
 ) -> TableFacts:
     """Read the records of JSON of a part, and pass their documents to a builder.
 
-    A record is an object, and its values are the cells of a row. Return facts
-    about the whole part, such as its number of features.
+    A record is an object, and its values are the cells of a row. Return
+    facts about the whole part, such as its number of features.
 
-    The keys of the first records are the columns; later records may leave some
-    of them out.
+    The keys of the first records are the columns; later records may
+    leave some of them out.
     """
     reader = ColumnsReader(part, builder, progress)
     for file in files:
@@ -108,8 +108,8 @@ def preview(_: DataFormat, path: Path, beginning: bytes, n_rows: int) -> FirstRo
 def _record_blocks(file: SourceFile) -> Iterator[_Block]:
     """Yield the JSON records of a file as blocks of rows.
 
-    The keys of the first block are the columns:
-    later records may have no other keys.
+    The keys of the first block are the columns: later records may have
+    no other keys.
     """
     values = iter(JsonValues(file.path, unpacked_stream(file), tr(EXPECTED)))
     keys: tuple[str, ...] | None = None
@@ -192,9 +192,8 @@ class _Block:
     ) -> DataError:
         """Return the error of a record in the block, for a ``missing`` or a wrong value.
 
-        ``row`` is the number of the record in the
-        block, ``excerpt`` what the record has, and
-        ``expected`` what it should have.
+        ``row`` is the number of the record in the block, ``excerpt``
+        what the record has, and ``expected`` what it should have.
         """
         error_type = MissingValueError if missing else ColumnValueError
         return error_type(
@@ -205,9 +204,9 @@ class _Block:
 def _as_array(values: list[Any]) -> NDArray[Any]:
     """Return values as an array of numbers or, if any is no number, of objects.
 
-    The array has one element for each value.
-    A value that is a list stays one object:
-    NumPy alone would make a second dimension of its numbers.
+    The array has one element for each value. A value that is a list
+    stays one object: NumPy alone would make a second dimension of its
+    numbers.
     """
     if {type(value) for value in values} <= {int, float}:
         try:

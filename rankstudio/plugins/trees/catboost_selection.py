@@ -40,10 +40,10 @@ _ALGORITHMS = {
 class CatBoostSelection(PathSelector):
     """CatBoost selection drops the least important features of CatBoost, stage by stage.
 
-    It calls ``CatBoostRanker.select_features`` for one stage at a time, down to
-    one feature. The last remaining feature is the first of the path. Constant
-    features come last. If no query has two different labels, all features come
-    in the order of their columns.
+    It calls ``CatBoostRanker.select_features`` for one stage at a time,
+    down to one feature. The last remaining feature is the first of the
+    path. Constant features come last. If no query has two different
+    labels, all features come in the order of their columns.
 
     Parameters
     ----------
@@ -51,11 +51,12 @@ class CatBoostSelection(PathSelector):
         Number of features to select, k; all by default.
     importance : {"loss", "shap", "scores"}, default "loss"
         CatBoost's algorithm: ``RecursiveByLossFunctionChange``,
-        ``RecursiveByShapValues`` or ``RecursiveByPredictionValuesChange``.
+        ``RecursiveByShapValues`` or
+        ``RecursiveByPredictionValuesChange``.
     n_stages : int, default 5
-        Maximum number of times that CatBoost is trained, 1 to 1000 (``steps``).
-        Stage s of S leaves n^(1 - s/S) of n features, rounded; stages that
-        would drop no feature are skipped.
+        Maximum number of times that CatBoost is trained, 1 to 1000
+        (``steps``). Stage s of S leaves n^(1 - s/S) of n features,
+        rounded; stages that would drop no feature are skipped.
     n_rounds : int, default 100
         Number of trees of each stage, 1 to 10,000.
     learning_rate, depth, objective, seed
@@ -70,10 +71,11 @@ class CatBoostSelection(PathSelector):
 
     Notes
     -----
-    The fit takes S times the time of CatBoost, plus that of the importances,
-    which for Shapley values is O(m T 2^d d) with m documents, T trees and depth
-    d. A request to stop waits for a tree, or for the importances of a stage.
-    The attributes of the path are those of
+    The fit takes S times the time of CatBoost, plus that of the
+    importances, which for Shapley values is O(m T 2^d d) with m
+    documents, T trees and depth d. A request to stop waits for a tree,
+    or for the importances of a stage. The attributes of the path are
+    those of
     :class:`rankstudio.engine.methods.selection.base.PathSelector`.
 
     Examples
@@ -106,28 +108,28 @@ class CatBoostSelection(PathSelector):
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Drop features in stages with CatBoost, and return the first k of the resulting order.
 
-        The order begins with the features that no stage drops. Then come the
-        dropped features, the last dropped first. Progress events come after
-        each tree.
+        The order begins with the features that no stage drops. Then
+        come the dropped features, the last dropped first. Progress
+        events come after each tree.
         """
         algorithm = _ALGORITHMS[self.checked("importance")]
         n_stages = self.checked("n_stages")
 
-        # All documents at once; the label of the method is for the error if
-        # they do not fit into memory.
+        # All documents at once; the label of the method is for the
+        # error if they do not fit into memory.
         rows = data.whole(self.entry.label)
         parameters = catboost_parameters(self, rows.X)
         catboost = boosting_library("CatBoost", self.entry.label)
 
-        # Constant features are dropped before the first stage. If there is
-        # nothing to learn, such as with equal labels, no feature is dropped at
-        # all.
+        # Constant features are dropped before the first stage. If there
+        # is nothing to learn, such as with equal labels, no feature is
+        # dropped at all.
         n = rows.X.shape[1]
         columns_left = varying_columns(rows.X) if can_learn(rows) else np.arange(n)
         dropped = np.setdiff1d(np.arange(n), columns_left).tolist()  # the latest first
 
-        # The number of features after each stage falls by the same factor from
-        # stage to stage.
+        # The number of features after each stage falls by the same
+        # factor from stage to stage.
         n_stages = min(n_stages, columns_left.size - 1) if can_learn(rows) else 0
         sizes = [
             round(columns_left.size ** (1 - s / n_stages))
@@ -141,8 +143,9 @@ class CatBoostSelection(PathSelector):
                 continue
             pool = pool_of(catboost, rows, columns_left)
 
-            # `run_with_progress` runs the stage on a thread, with progress from tree to
-            # tree; `part_of` makes it a part of the whole progress.
+            # `run_with_progress` runs the stage on a thread, with
+            # progress from tree to tree; `part_of` makes it a part of
+            # the whole progress.
             stage = partial(
                 _dropped_columns, catboost, parameters, pool, size, algorithm
             )
@@ -154,8 +157,8 @@ class CatBoostSelection(PathSelector):
                     growing, (number - 1) / n_stages, number / n_stages
                 )
 
-            # The least important column comes first in `eliminated`, and the
-            # one dropped last comes first in `dropped`.
+            # The least important column comes first in `eliminated`,
+            # and the one dropped last comes first in `dropped`.
             dropped = [*columns_left[eliminated[::-1]].tolist(), *dropped]
             columns_left = np.delete(columns_left, eliminated)
 
@@ -180,15 +183,15 @@ def _dropped_columns(
 
     ``catboost`` is the module, and ``pool`` the training documents.
     ``parameters`` are CatBoost's, and ``algorithm`` is its measure of
-    importance. ``go_on`` is called after each tree, and returns False to stop
-    CatBoost: Cancelled is then raised.
+    importance. ``go_on`` is called after each tree, and returns False
+    to stop CatBoost: Cancelled is then raised.
     """
 
     class StopCheck:
         """A measure for CatBoost that is always 0, and stops CatBoost when ``go_on`` returns False.
 
-        ``select_features`` accepts no callbacks, but evaluates a measure after
-        each tree.
+        ``select_features`` accepts no callbacks, but evaluates a
+        measure after each tree.
         """
 
         no_jit = True  # otherwise CatBoost compiles the measure, with warnings
@@ -206,8 +209,8 @@ def _dropped_columns(
 
         evaluate.no_jit = True  # type: ignore[attr-defined]
 
-    # CatBoost creates a folder, by default in the current one, although it
-    # writes no files.
+    # CatBoost creates a folder, by default in the current one, although
+    # it writes no files.
     with TemporaryDirectory(prefix="rankstudio-") as folder:
         model = catboost.CatBoostRanker(
             **parameters,

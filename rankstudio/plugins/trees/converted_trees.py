@@ -65,8 +65,8 @@ Grown = tuple[ScoreTree, dict[int, float], Ints]
 class ConvertedTrees(GrownTrees):
     """Trees of another library, converted to LightGBM's text.
 
-    The model is complete after :meth:`finish`. Each tree is added when it is
-    grown.
+    The model is complete after :meth:`finish`. Each tree is added when
+    it is grown.
     """
 
     def __init__(self, n_columns: int) -> None:
@@ -79,8 +79,8 @@ class ConvertedTrees(GrownTrees):
 
         Return the scores (m,) of the training documents by this tree.
         """
-        # For contributions LightGBM divides by counts, so the count of an empty
-        # leaf, as CatBoost has, is 1.
+        # For contributions LightGBM divides by counts, so the count of
+        # an empty leaf, as CatBoost has, is 1.
         counts = np.maximum(np.bincount(leaves, minlength=len(tree.leaves)), 1)
         self._texts.append(tree.text(counts=counts.tolist()))
         return np.asarray(tree.leaves)[leaves]
@@ -94,9 +94,10 @@ class ConvertedTrees(GrownTrees):
 
     def scores(self, X: Floats, first: int, count: int) -> Floats:
         """Score documents X (m, n) by the sum of ``count`` trees from number ``first`` on, shape (m,)."""
-        # After the last tree, the booster has all of them, and the base class
-        # scores with it. While trees are still added, there is none: a booster
-        # without training data is made of the texts of the requested trees.
+        # After the last tree, the booster has all of them, and the base
+        # class scores with it. While trees are still added, there is
+        # none: a booster without training data is made of the texts of
+        # the requested trees.
         if self.booster is not None:
             return super().scores(X, first, count)
         booster = without_data(self._text(self._texts[first : first + count]))
@@ -134,17 +135,17 @@ def _leaf_of_each_document(tree: ScoreTree, X: Floats) -> Ints:
 class ConvertedRanker(TreeRanker):
     """Base class of rankers whose trees another library grows.
 
-    Subclasses implement ``_grow``. The trees are those of the library, with two
-    changes: each threshold is moved so that values in doubles fall on the same
-    side as the library's floats, and the constant that a library adds to all
-    scores is left out.
+    Subclasses implement ``_grow``. The trees are those of the library,
+    with two changes: each threshold is moved so that values in doubles
+    fall on the same side as the library's floats, and the constant that
+    a library adds to all scores is left out.
     """
 
     def _grow(self, data: TrainingData) -> Generator[Grown | WorkProgress, None, None]:
         """Grow trees; yield each tree with its gains by column and the leaf of each document, (m,).
 
-        Gains are above 0 for all columns that the tree uses. Progress is
-        yielded in between.
+        Gains are above 0 for all columns that the tree uses. Progress
+        is yielded in between.
         """
         raise NotImplementedError
 
@@ -156,8 +157,8 @@ class ConvertedRanker(TreeRanker):
         """Grow the trees, and yield one step per tree.
 
         The criterion of a step is the negative NDCG@k of the training
-        documents, in LightGBM's convention: the value of a query without a
-        relevant document is 1.
+        documents, in LightGBM's convention: the value of a query
+        without a relevant document is 1.
 
         Raises
         ------
@@ -171,9 +172,9 @@ class ConvertedRanker(TreeRanker):
         train = training_data(data)
         n = train.X.shape[1]
 
-        # Updated from tree to tree: the scores of all documents, the features
-        # in use in the order of their first use (a dict as an ordered set), and
-        # their gains. `_loss_at` returns k of NDCG@k.
+        # Updated from tree to tree: the scores of all documents, the
+        # features in use in the order of their first use (a dict as an
+        # ordered set), and their gains. `_loss_at` returns k of NDCG@k.
         trees = self._grow(train)
         loss = TrainingLoss(train, self._loss_at())
         scores = np.zeros(train.y.size)
@@ -187,8 +188,9 @@ class ConvertedRanker(TreeRanker):
                     yield event
                     continue
 
-                # A tree, the gain of each column in it, and the number (m,) of
-                # the leaf of each document. The tree adds to the scores.
+                # A tree, the gain of each column in it, and the number
+                # (m,) of the leaf of each document. The tree adds to
+                # the scores.
                 tree, gains, leaves = event
                 number += 1
                 scores = scores + grown.add(tree, leaves)
@@ -220,11 +222,11 @@ class ConvertedRanker(TreeRanker):
 class XGBoostTrees(ConvertedRanker):
     """XGBoost's boosted trees for NDCG (Chen and Guestrin 2016), with its objective ``rank:ndcg``.
 
-    This is LambdaMART as XGBoost grows it: level by level on binned features
-    (``tree_method="hist"``). Pairs are formed by the first documents of the
-    current ranking and all other documents of the query
-    (``lambdarank_pair_method="topk"``). XGBoost's defaults apply to all
-    parameters that are not listed below.
+    This is LambdaMART as XGBoost grows it: level by level on binned
+    features (``tree_method="hist"``). Pairs are formed by the first
+    documents of the current ranking and all other documents of the
+    query (``lambdarank_pair_method="topk"``). XGBoost's defaults apply
+    to all parameters that are not listed below.
 
     Parameters
     ----------
@@ -237,9 +239,10 @@ class XGBoostTrees(ConvertedRanker):
     min_child_weight : float, default 1.0
         Minimum sum of second derivatives per leaf, 0 or more.
     ndcg_at : int, default 10
-        Number of first documents of the current ranking whose pairs count, 1 to
-        10,000 (XGBoost's ``lambdarank_num_pair_per_sample``); also k of the
-        criterion's NDCG@k.
+        Number of first documents of the current ranking whose pairs
+        count, 1 to 10,000 (XGBoost's
+        ``lambdarank_num_pair_per_sample``); also k of the criterion's
+        NDCG@k.
     feature_fraction : float, default 1.0
         Share of the features available to each tree, drawn at random
         (``colsample_bytree``); greater than 0, up to 1.
@@ -250,12 +253,13 @@ class XGBoostTrees(ConvertedRanker):
     -----
     The attributes are the same as in
     :class:`rankstudio.plugins.trees.lambdamart.TreeRanker`; gains are XGBoost's loss
-    reductions. A round takes O(mnd) for m documents, n features and trees of
-    depth d. XGBoost uses one thread here, because the last bits of its sums
-    depend on the number of threads; folds and settings run in parallel. The fit
-    stops early if no split has a gain, unless the next tree may draw other
-    features. Data with several shards are binned shard by shard, at two bytes
-    per value, and give the same model as all documents at once.
+    reductions. A round takes O(mnd) for m documents, n features and
+    trees of depth d. XGBoost uses one thread here, because the last
+    bits of its sums depend on the number of threads; folds and settings
+    run in parallel. The fit stops early if no split has a gain, unless
+    the next tree may draw other features. Data with several shards are
+    binned shard by shard, at two bytes per value, and give the same
+    model as all documents at once.
 
     Labels are whole numbers from 0 to 31, the limit of XGBoost.
 
@@ -284,8 +288,8 @@ class XGBoostTrees(ConvertedRanker):
     def _parameters(self) -> dict[str, Any]:
         """Return the parameters of XGBoost, by its names, for those of this method.
 
-        XGBoost gets one thread, so that sums do not depend on the number of
-        threads.
+        XGBoost gets one thread, so that sums do not depend on the
+        number of threads.
         """
         return {
             "objective": "rank:ndcg",
@@ -305,16 +309,16 @@ class XGBoostTrees(ConvertedRanker):
     def memory_need(self, shape: DataShape) -> MemoryNeed:
         """Return the memory that XGBoost needs for m documents with n features.
 
-        XGBoost keeps the bins of all values, and reads one shard at a time. To
-        find bins, XGBoost needs a sketch of each feature's values; to grow
-        trees, sums for each feature and node.
+        XGBoost keeps the bins of all values, and reads one shard at a
+        time. To find bins, XGBoost needs a sketch of each feature's
+        values; to grow trees, sums for each feature and node.
         """
         kept_bytes = (
             _XGBOOST_BYTES_PER_BIN * shape.m * shape.n + _BYTES_PER_DOCUMENT * shape.m
         )
 
-        # Of data on disk, one shard is in memory: of s documents, with `NUMBER`
-        # bytes for a value.
+        # Of data on disk, one shard is in memory: of s documents, with
+        # `NUMBER` bytes for a value.
         read = NUMBER * shape.s * shape.n if shape.on_disk else 0.0
 
         # The lowest level of a tree has at most this number of nodes.
@@ -349,8 +353,8 @@ class XGBoostTrees(ConvertedRanker):
             values = json.loads(tree_booster.save_raw("json"))
             (tree,) = xgboost_model(values).trees
 
-            # XGBoost returns the node of each document, which numbers splits
-            # and leaves together.
+            # XGBoost returns the node of each document, which numbers
+            # splits and leaves together.
             nodes = (
                 tree_booster.predict(training, pred_leaf=True)
                 .reshape(-1)
@@ -358,8 +362,8 @@ class XGBoostTrees(ConvertedRanker):
             )
             yield tree, _loss_changes(values), _leaf_numbers(values)[nodes]
 
-            # After a tree without splits, all later trees have none, unless
-            # each tree draws other features at random.
+            # After a tree without splits, all later trees have none,
+            # unless each tree draws other features at random.
             if not tree.splits and parameters["colsample_bytree"] == 1.0:
                 return
 
@@ -381,10 +385,10 @@ class CatBoostTrees(ConvertedRanker):
     depth : int, default 6
         Depth of a tree, 1 to 16.
     objective : {"YetiRank", "PairLogit", "QueryRMSE"}, default "YetiRank"
-        "YetiRank": pairs near the top of randomly perturbed rankings, weighted
-        by the change of the measure. "PairLogit": logistic loss of all pairs.
-        "QueryRMSE": squared error of the labels up to a constant for each
-        query.
+        "YetiRank": pairs near the top of randomly perturbed rankings,
+        weighted by the change of the measure. "PairLogit": logistic
+        loss of all pairs. "QueryRMSE": squared error of the labels up
+        to a constant for each query.
     seed : int, default 0
         Seed of CatBoost's random numbers, 0 to 2,147,483,647.
 
@@ -393,11 +397,12 @@ class CatBoostTrees(ConvertedRanker):
     The attributes are the same as in
     :class:`rankstudio.plugins.trees.lambdamart.TreeRanker`; gains are the changes of
     predictions by which CatBoost measures importance
-    (``PredictionValuesChange``). A round takes O(mnd) for m documents, n
-    features and depth d. Equal data, parameters and seeds give the same bits
-    with any number of threads, according to CatBoost's documentation. The steps
-    are only available after the last tree is grown. CatBoost needs all
-    documents at once, as its pool cannot be joined from several parts.
+    (``PredictionValuesChange``). A round takes O(mnd) for m documents,
+    n features and depth d. Equal data, parameters and seeds give the
+    same bits with any number of threads, according to CatBoost's
+    documentation. The steps are only available after the last tree is
+    grown. CatBoost needs all documents at once, as its pool cannot be
+    joined from several parts.
 
     Examples
     --------
@@ -431,8 +436,8 @@ class CatBoostTrees(ConvertedRanker):
         parameters = catboost_parameters(self, data.X)
         catboost = boosting_library("CatBoost", self.entry.label)
 
-        # Data from which nothing can be learned, such as with equal labels, give
-        # one tree of a single leaf.
+        # Data from which nothing can be learned, such as with equal
+        # labels, give one tree of a single leaf.
         if not can_learn(data):
             tree = ScoreTree((), (0.0,))
             yield tree, {}, _leaf_of_each_document(tree, data.X)
@@ -445,8 +450,9 @@ class CatBoostTrees(ConvertedRanker):
         def fit(go_on: Callable[[], bool]) -> None:
             """Train CatBoost on the training documents.
 
-            ``go_on`` returns after each tree whether to go on. ``model`` and
-            ``pool``, the documents, are those of the enclosing method.
+            ``go_on`` returns after each tree whether to go on.
+            ``model`` and ``pool``, the documents, are those of the
+            enclosing method.
             """
 
             class Listener:
@@ -496,8 +502,8 @@ def _xgboost_library(needed_by: str) -> Any:
 def _xgboost_shards(xgboost: Any, data: TrainingData) -> Any:
     """Return an iterator from which XGBoost reads the shards one after the other, several times.
 
-    XGBoost's bins do not depend on the division into shards, because its sketch
-    of a feature takes one value after the other.
+    XGBoost's bins do not depend on the division into shards, because
+    its sketch of a feature takes one value after the other.
     """
 
     class Shards(xgboost.DataIter):  # type: ignore[misc]
@@ -510,15 +516,16 @@ def _xgboost_shards(xgboost: Any, data: TrainingData) -> Any:
         def next(self, input_data: Callable[..., None]) -> bool:
             """Pass the next shard to a function of XGBoost; return False if no shard is left.
 
-            ``input_data`` is the function. The shards are those of ``data`` of
-            the enclosing function. The shard's memory is released.
+            ``input_data`` is the function. The shards are those of
+            ``data`` of the enclosing function. The shard's memory is
+            released.
             """
             if self._next == len(data.shards):
                 return False
             shard = data.shard(self._next)
 
-            # Numbers of queries must be unique over all shards, so they begin
-            # with the number of the shard's first query.
+            # Numbers of queries must be unique over all shards, so they
+            # begin with the number of the shard's first query.
             first = data.shards[self._next].first_query
             queries = np.repeat(
                 np.arange(first, first + shard.ptr.size - 1), np.diff(shard.ptr)
@@ -537,8 +544,9 @@ def _xgboost_shards(xgboost: Any, data: TrainingData) -> Any:
 def _leaf_numbers(values: Mapping[str, Any]) -> Ints:
     """Return each node's number among the leaves of XGBoost's tree, from left to right, shape (nodes,).
 
-    The converted tree numbers its leaves like this. For a split, the number is
-    0, and not used. ``values`` is XGBoost's JSON of a model of one tree.
+    The converted tree numbers its leaves like this. For a split, the
+    number is 0, and not used. ``values`` is XGBoost's JSON of a model
+    of one tree.
     """
     (tree,) = values["learner"]["gradient_booster"]["model"]["trees"]
     left = tree["left_children"]
@@ -559,8 +567,8 @@ def _leaf_numbers(values: Mapping[str, Any]) -> Ints:
 def catboost_parameters(method: Any, X: Floats) -> dict[str, Any]:
     """Return CatBoost's parameters, by its names, for those of a method.
 
-    ``method`` is an estimator with these parameters. The size of the documents
-    X (m, n) decides about the number of threads.
+    ``method`` is an estimator with these parameters. The size of the
+    documents X (m, n) decides about the number of threads.
     """
     return {
         "loss_function": method.checked("objective"),
@@ -607,8 +615,8 @@ def varying_columns(X: Floats) -> Ints:
 def as_dataset_errors(label: str, catboost: Any) -> Iterator[None]:
     """Turn an error of CatBoost in a ``with`` block into a :class:`DatasetError`.
 
-    The message of the new error lacks the line of CatBoost's source. ``label``
-    is that of the method, and ``catboost`` the module.
+    The message of the new error lacks the line of CatBoost's source.
+    ``label`` is that of the method, and ``catboost`` the module.
     """
     try:
         yield
@@ -630,8 +638,8 @@ def run_with_progress(
     Parameters
     ----------
     work : callable
-        Runs CatBoost. Its argument is a function to call after each tree, which
-        returns whether to go on.
+        Runs CatBoost. Its argument is a function to call after each
+        tree, which returns whether to go on.
     message : str
         Text of the progress.
     n_trees : int
@@ -673,8 +681,8 @@ def _loss_changes(values: Mapping[str, Any]) -> dict[int, float]:
     for left_child, column, gain in zip(
         tree["left_children"], tree["split_indices"], tree["loss_changes"], strict=True
     ):
-        # A leaf has no child (-1). A split without a gain counts a tiny number,
-        # so that its column still appears as used.
+        # A leaf has no child (-1). A split without a gain counts a tiny
+        # number, so that its column still appears as used.
         if left_child != -1:
             gains[column] = gains.get(column, 0.0) + max(float(gain), TINY)
     return gains
@@ -683,16 +691,17 @@ def _loss_changes(values: Mapping[str, Any]) -> dict[int, float]:
 def _value_changes(tree: Mapping[str, Any]) -> dict[int, float]:
     """Return the importance of each column, from CatBoost's JSON of a symmetric tree.
 
-    The importance of a split is CatBoost's ``PredictionValuesChange`` before
-    normalization: for each pair of leaves that differ only in the side of this
-    split, the weighted squared distances from their mean, summed. A split whose
-    other side is always empty has an importance of 0, but may still decide
-    about new documents.
+    The importance of a split is CatBoost's ``PredictionValuesChange``
+    before normalization: for each pair of leaves that differ only in
+    the side of this split, the weighted squared distances from their
+    mean, summed. A split whose other side is always empty has an
+    importance of 0, but may still decide about new documents.
     """
     gains: dict[int, float] = {}
     for level, split in enumerate(tree["splits"] or ()):
-        # All nodes of a level have the same split. Bit `level` of a leaf's
-        # number is the side of this split, which becomes the axis of size 2.
+        # All nodes of a level have the same split. Bit `level` of a
+        # leaf's number is the side of this split, which becomes the
+        # axis of size 2.
         values, weights = (
             np.array(tree[name], dtype=np.float64).reshape(-1, 2, 2**level)
             for name in ("leaf_values", "leaf_weights")

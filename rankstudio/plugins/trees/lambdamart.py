@@ -35,14 +35,14 @@ LightGBM refuses to rank more.
 """
 
 _SAMPLED_DOCUMENTS = 200_000  # LightGBM finds the bins from a sample of this size
-# LightGBM keeps each sampled value in its row and in its column, with its
-# position in the column.
+# LightGBM keeps each sampled value in its row and in its column, with
+# its position in the column.
 _BYTES_PER_SAMPLED_VALUE = 20.0
 _SMALL_TREE = 5e7  # nanoseconds
 _BYTES_PER_DOCUMENT = 80.0  # for scores, slopes, leaves and labels
 
-# LightGBM writes each tree as lines "key=value"; these keys follow the number
-# of leaves.
+# LightGBM writes each tree as lines "key=value"; these keys follow the
+# number of leaves.
 _UNDEFINED_LEAF_WEIGHT = re.compile(r"(\nnum_leaves=1\n(?:.*\n)*?leaf_weight=).*")
 # A parameter that changes no bit of the trees, and depends on the machine.
 _THREADS_LINE = re.compile(r"(?m)^\[num_threads: \d+\]$")
@@ -52,11 +52,11 @@ _TREE_SIZES_LINE = re.compile(r"(?m)^tree_sizes=.*$")
 def repeatable_text(text: str) -> str:
     """Return LightGBM's text of a model so that equal models have equal texts.
 
-    The only leaf of a tree without splits gets the weight 0: LightGBM does not
-    initialize this weight, and never uses it. The head of the text lists the
-    sizes of the trees in bytes, which change with the weights. The number of
-    threads, which follows the load of the machine and changes no bit of the
-    trees, becomes 0.
+    The only leaf of a tree without splits gets the weight 0: LightGBM
+    does not initialize this weight, and never uses it. The head of the
+    text lists the sizes of the trees in bytes, which change with the
+    weights. The number of threads, which follows the load of the
+    machine and changes no bit of the trees, becomes 0.
     """
     text = _THREADS_LINE.sub("[num_threads: 0]", text)
     if "\nnum_leaves=1\n" not in text:
@@ -103,9 +103,10 @@ class TreeStep(Step):
     Attributes
     ----------
     grown : object
-        The model of the whole run, to which later rounds add trees; all steps
-        share it, and its first ``number`` trees are those of this step. The
-        binned training data are released at the end of the run.
+        The model of the whole run, to which later rounds add trees; all
+        steps share it, and its first ``number`` trees are those of this
+        step. The binned training data are released at the end of the
+        run.
     """
 
     linear: ClassVar[bool] = False
@@ -152,8 +153,8 @@ class TreeRanker(LinearRanker):
     booster_ : lightgbm.Booster
         Model without the training data.
     coef_ : ndarray of shape (n,)
-        Importance of each feature: the total gain of the splits on it, not
-        normalized. The model is not linear.
+        Importance of each feature: the total gain of the splits on it,
+        not normalized. The model is not linear.
     feature_importances_ : ndarray of shape (n,)
         ``coef_`` divided by its sum; all 0 for a model without a split.
     n_iter_ : int
@@ -177,8 +178,8 @@ class TreeRanker(LinearRanker):
         # A copy, because the step's booster would keep the training data in memory.
         self.booster_ = last.detached()
 
-        # `coef_` has the total gain of each feature, (n,). Without any gain,
-        # all importances stay 0.
+        # `coef_` has the total gain of each feature, (n,). Without any
+        # gain, all importances stay 0.
         self.feature_importances_ = self.coef_ / (self.coef_.sum() or 1.0)
         self.n_iter_ = last.number
 
@@ -214,12 +215,12 @@ def importances_in_trees(grown: TreeStep, kind: Importance) -> Floats:
 class LambdaMART(TreeRanker, LeafwiseTrees):
     """LambdaMART boosts regression trees for NDCG with LightGBM (Burges 2010).
 
-    Every round grows one tree on the paper's λ_i, a sum over the pairs of
-    document i with the documents of its query that have another label. Each
-    pair adds the slope of its logistic loss times the change of NDCG if the two
-    documents were swapped. LightGBM grows the trees leaf by leaf on binned
-    features (objective ``lambdarank``), with its defaults for all parameters
-    that are not listed below.
+    Every round grows one tree on the paper's λ_i, a sum over the pairs
+    of document i with the documents of its query that have another
+    label. Each pair adds the slope of its logistic loss times the
+    change of NDCG if the two documents were swapped. LightGBM grows the
+    trees leaf by leaf on binned features (objective ``lambdarank``),
+    with its defaults for all parameters that are not listed below.
 
     Parameters
     ----------
@@ -232,36 +233,38 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
     min_data_in_leaf : int, default 20
         Minimum number of documents per leaf, 1 to 1,000,000,000.
     ndcg_at : int, default 10
-        k of the NDCG@k to maximize, 1 to 10,000: only pairs with a document
-        among the first k of the current ranking count (LightGBM's
-        ``lambdarank_truncation_level``).
+        k of the NDCG@k to maximize, 1 to 10,000: only pairs with a
+        document among the first k of the current ranking count
+        (LightGBM's ``lambdarank_truncation_level``).
     feature_fraction : float, default 1.0
-        Share of the features available to each tree, drawn at random; greater
-        than 0, up to 1.
+        Share of the features available to each tree, drawn at random;
+        greater than 0, up to 1.
     seed : int, default 0
-        Seed of the draw of features, and of the sample of 200,000 documents
-        from which LightGBM finds the bins of larger data; 0 to 2,147,483,647.
+        Seed of the draw of features, and of the sample of 200,000
+        documents from which LightGBM finds the bins of larger data; 0
+        to 2,147,483,647.
     costs : array-like of shape (n,), optional
-        Cost of each feature, subtracted from the gain of the first split on it
-        (LightGBM's ``cegb_penalty_feature_coupled``, Peter et al. 2017).
-        Features are then used only if their gain is greater than their cost.
+        Cost of each feature, subtracted from the gain of the first
+        split on it (LightGBM's ``cegb_penalty_feature_coupled``, Peter
+        et al. 2017). Features are then used only if their gain is
+        greater than their cost.
 
     Notes
     -----
-    The attributes are the same as in :class:`TreeRanker`. A round takes at most
-    O(mnd) for m documents, n features and trees of depth d, and O(k) pairs per
-    document for the derivatives. The fit stops early if no split has a gain,
-    unless the next tree may draw other features. Data with several shards are
-    binned shard by shard, at one byte per value, and give the same model as all
-    documents at once.
+    The attributes are the same as in :class:`TreeRanker`. A round takes
+    at most O(mnd) for m documents, n features and trees of depth d, and
+    O(k) pairs per document for the derivatives. The fit stops early if
+    no split has a gain, unless the next tree may draw other features.
+    Data with several shards are binned shard by shard, at one byte per
+    value, and give the same model as all documents at once.
 
-    Equal data, parameters and seeds give the same bits with any number of
-    threads: one thread sums the histogram of a feature, in row order
-    (``force_col_wise``). LightGBM's row-wise sums depend on the number of
-    threads even with ``deterministic``.
+    Equal data, parameters and seeds give the same bits with any number
+    of threads: one thread sums the histogram of a feature, in row order
+    (``force_col_wise``). LightGBM's row-wise sums depend on the number
+    of threads even with ``deterministic``.
 
-    Labels are whole numbers from 0 to 30, and queries have at most 10,000
-    documents: these are limits of LightGBM.
+    Labels are whole numbers from 0 to 30, and queries have at most
+    10,000 documents: these are limits of LightGBM.
 
     Examples
     --------
@@ -280,14 +283,14 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
     def memory_need(self, shape: DataShape) -> MemoryNeed:
         """Return the memory that LightGBM needs for m documents with n features.
 
-        LightGBM keeps the bins of all values, which it finds from a sample of
-        the documents. LightGBM reads one shard at a time.
+        LightGBM keeps the bins of all values, which it finds from a
+        sample of the documents. LightGBM reads one shard at a time.
         """
         bins = float(shape.m) * shape.n  # one byte per value
         sample = _BYTES_PER_SAMPLED_VALUE * min(shape.m, _SAMPLED_DOCUMENTS) * shape.n
 
-        # Of data on disk, one shard is in memory: of s documents, with `NUMBER`
-        # bytes for a value.
+        # Of data on disk, one shard is in memory: of s documents, with
+        # `NUMBER` bytes for a value.
         read = NUMBER * shape.s * shape.n if shape.on_disk else 0.0
         kept_bytes = bins + sample + _BYTES_PER_DOCUMENT * shape.m
         reading = Reading.IN_TURN if shape.sharded else Reading.WHOLE
@@ -296,8 +299,9 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
     def work(self, data: GivenData) -> Iterator[TreeStep | WorkProgress]:
         """Train LambdaMART, and yield one step per tree.
 
-        The criterion of a step is the negative NDCG@k of the training documents
-        in LightGBM's convention: a query without a relevant document counts 1.
+        The criterion of a step is the negative NDCG@k of the training
+        documents in LightGBM's convention: a query without a relevant
+        document counts 1.
 
         Raises
         ------
@@ -324,8 +328,8 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
             )
         lightgbm = lightgbm_library(LAMBDAMART.label)
 
-        # LightGBM reads data in several shards itself, and bins them by a
-        # sample of rows.
+        # LightGBM reads data in several shards itself, and bins them by
+        # a sample of rows.
         rows: Any = data.X
         if data.several:
             yield WorkProgress(tr("binning features"), 0.0)
@@ -347,14 +351,14 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
         coef = np.zeros(data.X.shape[1])
         try:
             for _ in range(n_rounds):
-                # LightGBM adds no tree if no split has a gain, except that the
-                # first tree may be one leaf.
+                # LightGBM adds no tree if no split has a gain, except
+                # that the first tree may be one leaf.
                 no_split_gains = booster.update()
                 if booster.num_trees() > number:
                     number += 1
 
-                    # Gains are sums over all trees so far, so that a difference
-                    # is the gain of the last tree.
+                    # Gains are sums over all trees so far, so that a
+                    # difference is the gain of the last tree.
                     total = booster.feature_importance("gain", iteration=number)
                     features.update(dict.fromkeys(_features_by_gain(total - coef)))
                     coef = total
@@ -367,8 +371,8 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
                         grown=grown,
                     )
 
-                # All later trees would have no gain either, unless each tree
-                # has its own sample of features.
+                # All later trees would have no gain either, unless each
+                # tree has its own sample of features.
                 next_tree_is_equal = parameters["feature_fraction"] == 1.0
                 if no_split_gains and next_tree_is_equal:
                     break
@@ -396,8 +400,8 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
 class TrainingLoss:
     """The negative NDCG@k of the training documents, in LightGBM's convention.
 
-    In LightGBM's own sum over queries the last bits depend on the number of
-    threads; in this sum they do not.
+    In LightGBM's own sum over queries the last bits depend on the
+    number of threads; in this sum they do not.
     """
 
     def __init__(self, data: TrainingData, k: int) -> None:
@@ -440,15 +444,16 @@ def _scores_of_trees(booster: Any, X: Floats, first: int, count: int) -> Floats:
 def threads_for(X: Floats) -> int:
     """Return how many threads LightGBM should use for the documents X (m, n).
 
-    The result is the number of available threads, or 1 if trees take little
-    time. The number changes no bit of the result.
+    The result is the number of available threads, or 1 if trees take
+    little time. The number changes no bit of the result.
     """
     # Time to grow a tree, in nanoseconds, approximately.
     one_tree = 20.0 * X.size
 
-    # LightGBM's threads wait for each other at every split. Measured on two
-    # cores with small trees: two threads are up to 30 % faster on a quiet
-    # machine, and one thread takes half the time of two beside other programs.
+    # LightGBM's threads wait for each other at every split. Measured on
+    # two cores with small trees: two threads are up to 30 % faster on a
+    # quiet machine, and one thread takes half the time of two beside
+    # other programs.
     if one_tree < _SMALL_TREE and is_busy():
         return 1
     return available() if worthwhile(one_tree) else 1
@@ -479,9 +484,9 @@ def check_labels(entry: Method, data: TrainingData | QueryData) -> None:
 def _sample_seed(seed: int) -> int:
     """Return the ``data_random_seed`` that LightGBM derives from a ``seed`` for data in one array.
 
-    LightGBM does not derive this number for data given as sequences. The number
-    is the first one of LightGBM's linear congruential generator with 15 bits,
-    below 2^15 - 1.
+    LightGBM does not derive this number for data given as sequences.
+    The number is the first one of LightGBM's linear congruential
+    generator with 15 bits, below 2^15 - 1.
     """
     first_number = (214_013 * seed + 2_531_011) >> 16 & 0x7FFF
     return first_number % 0x7FFF
@@ -502,9 +507,9 @@ def shard_rows(lightgbm: Any, data: TrainingData) -> Sequence[Any]:
     data : TrainingData
         Training documents, in one shard or several.
     """
-    # LightGBM accepts only objects of its own class. It may not be installed,
-    # so our class does not inherit from it, but is registered as a subclass
-    # here.
+    # LightGBM accepts only objects of its own class. It may not be
+    # installed, so our class does not inherit from it, but is
+    # registered as a subclass here.
     lightgbm.Sequence.register(_ShardRows)
     reader = _ShardReader(data)
     return [

@@ -27,12 +27,13 @@ from rankstudio.plugins.trees.retrained_trees import RetrainedTrees
 class LambdaMARTElimination(RetrainedTrees):
     """LambdaMART elimination drops the least important features, and trains LambdaMART again.
 
-    Pan et al. 2009 call it feature-importance-based backward elimination. They
-    start it from random subsets of the features; here it starts from all
-    features, like the elimination of Guyon et al. 2002. The last remaining
-    feature is the first of the path, and LambdaMART ranks with the first 1, 2,
-    … k features. Of equally important features, such as those without a split,
-    the later column is dropped first.
+    Pan et al. 2009 call it feature-importance-based backward
+    elimination. They start it from random subsets of the features; here
+    it starts from all features, like the elimination of Guyon et al.
+    2002. The last remaining feature is the first of the path, and
+    LambdaMART ranks with the first 1, 2, … k features. Of equally
+    important features, such as those without a split, the later column
+    is dropped first.
 
     Parameters
     ----------
@@ -43,13 +44,14 @@ class LambdaMARTElimination(RetrainedTrees):
     n_rounds : int, default 30
         Number of trees of every model, 1 to 10,000. All trees are used.
     importance : {"gain", "split"}, default "gain"
-        Importance by which features are dropped: the total gain of the splits
-        on a feature, or their number.
+        Importance by which features are dropped: the total gain of the
+        splits on a feature, or their number.
     dropped_share : float, optional
-        Share of the remaining features that a round drops, rounded down;
-        greater than 0, up to 1. At least one feature is dropped, and at least
-        one is kept: 1 uses only the importances of the model with all features.
-        By default, every round drops one feature.
+        Share of the remaining features that a round drops, rounded
+        down; greater than 0, up to 1. At least one feature is dropped,
+        and at least one is kept: 1 uses only the importances of the
+        model with all features. By default, every round drops one
+        feature.
 
     Attributes
     ----------
@@ -68,9 +70,9 @@ class LambdaMARTElimination(RetrainedTrees):
 
     Notes
     -----
-    The fit costs as much as n fits of LambdaMART for n features, or fewer with
-    ``dropped_share`` and k < n. A model that was trained to drop features is
-    also the model of its size.
+    The fit costs as much as n fits of LambdaMART for n features, or
+    fewer with ``dropped_share`` and k < n. A model that was trained to
+    drop features is also the model of its size.
 
     Examples
     --------
@@ -91,8 +93,8 @@ class LambdaMARTElimination(RetrainedTrees):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Eliminate features, and yield one step per selected feature, after progress events.
 
-        The model of a step is LambdaMART with this feature and all earlier
-        ones.
+        The model of a step is LambdaMART with this feature and all
+        earlier ones.
         """
         data = training_data(data)
         n = data.X.shape[1]
@@ -108,31 +110,31 @@ class LambdaMARTElimination(RetrainedTrees):
         def importances(columns: Ints) -> Waiting[Floats]:
             """Train LambdaMART with r columns; yield progress, and return their importances (r,).
 
-            Models with at most k features are stored in ``models`` of the
-            enclosing method.
+            Models with at most k features are stored in ``models`` of
+            the enclosing method.
             """
             model = yield from self._grown(data, tuple(columns.tolist()))
             if columns.size <= k:
                 models[columns.size] = model
             return importances_in_trees(model, self.importance)
 
-        # The features, the last remaining one first; and for each of the first
-        # k, all importances in the round that dropped it. Only importances that
-        # are exactly equal are ties. Each round drops a share of the features,
-        # and at least one.
+        # The features, the last remaining one first; and for each of
+        # the first k, all importances in the round that dropped it.
+        # Only importances that are exactly equal are ties. Each round
+        # drops a share of the features, and at least one.
         order, candidate_importances = yield from eliminate(
             importances, np.arange(n), n, k, tie=0.0, share=share
         )
         self.ranking_ = np.empty(n, dtype=np.int64)
         self.ranking_[order] = np.arange(1, n + 1)
 
-        # A model of each size. Rounds that drop several features skip sizes:
-        # these models are trained now.
+        # A model of each size. Rounds that drop several features skip
+        # sizes: these models are trained now.
         for size in range(1, k + 1):
             columns = tuple(order[:size].tolist())
             if size in models:
-                # The model knows the columns of its set only. `widened` makes
-                # it a step with a model of all n columns.
+                # The model knows the columns of its set only. `widened`
+                # makes it a step with a model of all n columns.
                 step = widened(models[size], size, columns, n)
             else:
                 (step,) = yield from steps_of(
@@ -142,8 +144,8 @@ class LambdaMARTElimination(RetrainedTrees):
 
     def _grown(self, data: TrainingData, columns: Columns) -> Waiting[TreeStep]:
         """Train LambdaMART with some columns, in ascending order, and return its last step, which has all trees."""
-        # The share of features that are eliminated already. It is the progress
-        # reported after each tree.
+        # The share of features that are eliminated already. It is the
+        # progress reported after each tree.
         share = 1.0 - len(columns) / data.X.shape[1]
         rounds = yield from steps_of(
             self._ranker().work(data.narrowed(columns)),

@@ -29,31 +29,32 @@ from rankstudio.plugins.trees.retrained_trees import RetrainedTrees
 class LambdaMARTTop(RetrainedTrees):
     """LambdaMART retrained on the k features with the largest importance in its trees.
 
-    A single LambdaMART with all features gives the order: by the total gain of
-    the splits on each feature, its relative importance (Pan et al. 2009), or by
-    the number of these splits. Its trees cannot be reused with k features: a
-    split on a removed feature would leave its documents without a branch.
-    LambdaMART is therefore trained for every k with the same parameters. To use
-    only the order, choose another method as the final ranker.
+    A single LambdaMART with all features gives the order: by the total
+    gain of the splits on each feature, its relative importance (Pan et
+    al. 2009), or by the number of these splits. Its trees cannot be
+    reused with k features: a split on a removed feature would leave its
+    documents without a branch. LambdaMART is therefore trained for
+    every k with the same parameters. To use only the order, choose
+    another method as the final ranker.
 
     Parameters
     ----------
     n_features_to_select : int, optional
-        Maximum number of features, k; by default all features that occur in a
-        split. No others are selected.
+        Maximum number of features, k; by default all features that
+        occur in a split. No others are selected.
     learning_rate, num_leaves, min_data_in_leaf, ndcg_at, feature_fraction, seed
         As in :class:`LambdaMART`.
     n_rounds : int, default 30
         Number of trees of every model, 1 to 10,000. All trees are used.
     importance : {"gain", "split"}, default "gain"
-        Importance that orders the features: the total gain of the splits on a
-        feature, or their number. Features with equal numbers of splits are
-        ordered by column.
+        Importance that orders the features: the total gain of the
+        splits on a feature, or their number. Features with equal
+        numbers of splits are ordered by column.
     costs : array-like of shape (n,), optional
-        Cost of each feature. ``cost_weight`` times the cost is subtracted from
-        the gain of the first split on a feature in LambdaMART with all features
-        (LightGBM's ``cegb`` parameters), so that expensive features need a
-        larger gain.
+        Cost of each feature. ``cost_weight`` times the cost is
+        subtracted from the gain of the first split on a feature in
+        LambdaMART with all features (LightGBM's ``cegb`` parameters),
+        so that expensive features need a larger gain.
     cost_weight : float, default 1.0
         Weight of the costs against the gain; greater than 0.
 
@@ -68,8 +69,8 @@ class LambdaMARTTop(RetrainedTrees):
     gains_ : ndarray of shape (n,)
         Total gain of the splits on each feature in LambdaMART with all features.
     importances_ : ndarray of shape (n,)
-        Importance of each feature in LambdaMART with all features, which
-        determines the order.
+        Importance of each feature in LambdaMART with all features,
+        which determines the order.
     criterion_path_ : ndarray of shape (k,)
         Negative NDCG of the training documents by the model of each size.
     coef_path_ : ndarray of shape (k, n)
@@ -99,9 +100,9 @@ class LambdaMARTTop(RetrainedTrees):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Train LambdaMART with all features, and yield one step per feature in the order of importance.
 
-        The model of a step is LambdaMART with this feature and all earlier
-        ones. If no split has a gain, the only step is the model without
-        features.
+        The model of a step is LambdaMART with this feature and all
+        earlier ones. If no split has a gain, the only step is the model
+        without features.
         """
         data = training_data(data)
         n_wanted = self._n_to_select(data.X.shape[1])
@@ -114,8 +115,9 @@ class LambdaMARTTop(RetrainedTrees):
         # Features without a split are never selected.
         order = [j for j in by_importance if importances[j] > 0][:n_wanted]
 
-        # One model for each number of features. The candidates of a step are
-        # the importances of the features that earlier steps have not selected.
+        # One model for each number of features. The candidates of a
+        # step are the importances of the features that earlier steps
+        # have not selected.
         sets = [tuple(order[:k]) for k in range(1, len(order) + 1)] or [()]
 
         # `two_stage_steps` trains a model with each set, in turn.

@@ -28,8 +28,8 @@ class RetrainedTrees(GrowingSelector, LeafwiseTrees):
     Attributes
     ----------
     booster_ : lightgbm.Booster
-        Model with all selected features, in ascending order of their columns;
-        None for a model without features.
+        Model with all selected features, in ascending order of their
+        columns; None for a model without features.
     """
 
     booster_: Any = field(init=False)
@@ -74,8 +74,9 @@ class RetrainedTrees(GrowingSelector, LeafwiseTrees):
         if self.booster_ is None:  # the model without features
             return np.zeros(X.shape[0])
 
-        # The model was trained on the selected columns in ascending order, and
-        # knows no others. The number of threads changes no score.
+        # The model was trained on the selected columns in ascending
+        # order, and knows no others. The number of threads changes no
+        # score.
         scores: Floats = self.booster_.predict(
             X[:, np.sort(self.selection_order_)], raw_score=True, num_threads=1
         )

@@ -106,10 +106,9 @@ class Loader(QObject):
         def finish(outcome: Outcome) -> None:
             """Report how opening has ended: by `end` of the caller, else by `refused`.
 
-            ``outcome`` says how the job that opens the data has
-            ended. The signal `refused` is emitted only if the job
-            failed, with the path and the plan of the request and with
-            the outcome.
+            ``outcome`` says how the job that opens the data has ended.
+            The signal `refused` is emitted only if the job failed, with
+            the path and the plan of the request and with the outcome.
             """
             self._job = None
             self.ended.emit()

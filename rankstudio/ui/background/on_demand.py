@@ -51,8 +51,9 @@ def computation(
 ) -> Computation:
     """Return a computation that calls a function once, and shows the value that the function returns.
 
-    ``description`` names the work for the user; ``function`` is called with the
-    arguments on the worker, and ``show`` with its value on the GUI thread.
+    ``description`` names the work for the user; ``function`` is called
+    with the arguments on the worker, and ``show`` with its value on the
+    GUI thread.
     """
 
     def work(_: CancelFlag) -> Iterator[Found]:
@@ -65,9 +66,9 @@ def computation(
 class OnDemand(QObject):
     """Starts a computation when its key differs from the last one, and its panel is visible.
 
-    A computation whose key is out of date is abandoned, and neither its results
-    nor its failure is shown. A computation that failed is not repeated before
-    its key changes or :meth:`forget` is called.
+    A computation whose key is out of date is abandoned, and neither its
+    results nor its failure is shown. A computation that failed is not
+    repeated before its key changes or :meth:`forget` is called.
 
     Parameters
     ----------
@@ -75,12 +76,12 @@ class OnDemand(QObject):
     worker : Worker
         Carries out the computation on its thread.
     key : callable
-        Returns a tuple of everything that the computation depends on; None if
-        nothing can be computed. The function is called often.
+        Returns a tuple of everything that the computation depends on;
+        None if nothing can be computed. The function is called often.
     compute : callable
-        Called if the key has changed; returns the `Computation`. The function
-        may show known values at once, and return None if nothing remains to be
-        computed.
+        Called if the key has changed; returns the `Computation`. The
+        function may show known values at once, and return None if
+        nothing remains to be computed.
     failed : callable
         Called with a sentence if the computation fails.
     slot : str
@@ -92,8 +93,8 @@ class OnDemand(QObject):
     clear : callable, optional
         Called if nothing can be computed.
     settled : int
-        Milliseconds that have to pass without any of the signals before the key
-        is compared.
+        Milliseconds that have to pass without any of the signals before
+        the key is compared.
     stops_when_hidden : bool
         Whether the computation is abandoned once the panel is hidden.
     gives_way : bool
@@ -124,8 +125,8 @@ class OnDemand(QObject):
         self._failed = failed
         self._slot = slot
 
-        # Nothing is computed while the panel is hidden; a computation may also
-        # be stopped when it is hidden.
+        # Nothing is computed while the panel is hidden; a computation
+        # may also be stopped when it is hidden.
         self._panel = panel
         self._stops_when_hidden = stops_when_hidden
         self._gives_way = gives_way  # whether other jobs may come between
@@ -163,8 +164,8 @@ class OnDemand(QObject):
                 self.stop()
             return
 
-        # Without a key (None), nothing can be computed now. `forget` abandons the
-        # present computation.
+        # Without a key (None), nothing can be computed now. `forget`
+        # abandons the present computation.
         key = self._key_of()
         if key is None:
             self.forget()
@@ -175,8 +176,8 @@ class OnDemand(QObject):
             self._key = key
             request = self._compute()
 
-            # `_compute` may have emitted signals that changed the key; then
-            # another request is under way.
+            # `_compute` may have emitted signals that changed the key;
+            # then another request is under way.
             if request is not None and self._key is key:
                 self._submit(request)
 

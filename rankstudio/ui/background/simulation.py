@@ -81,9 +81,9 @@ class BackgroundSimulation(QObject):
         Parameters
         ----------
         make : callable
-            Returns the generator; called on the worker's thread. The generator
-            may yield None without a new result, so that other tasks can come
-            between.
+            Returns the generator; called on the worker's thread. The
+            generator may yield None without a new result, so that other
+            tasks can come between.
         """
         self._drop()
         self._generator = _generator_made_on_first_use(make)
@@ -102,8 +102,8 @@ class BackgroundSimulation(QObject):
         elif self._state is SimulationState.PAUSED:
             self._change(SimulationState.RUNNING)
 
-            # If a step that began before the pause is still at work, its end
-            # asks for the next step.
+            # If a step that began before the pause is still at work,
+            # its end asks for the next step.
             if self._job is None:
                 self._take_step()
 
@@ -129,8 +129,8 @@ class BackgroundSimulation(QObject):
     def _receive(self, update: Any) -> None:
         """Emit the update of a step, and have the next step taken.
 
-        ``update`` is None if the step has yielded nothing new, and ``_END``
-        after the last step.
+        ``update`` is None if the step has yielded nothing new, and
+        ``_END`` after the last step.
         """
         self._job = None
         if update is _END:

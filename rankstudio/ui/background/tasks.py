@@ -1,7 +1,7 @@
 """Tasks for workers: load data, compute a path, test a model, assess features, warm up.
 
-Everything here runs on a worker's thread; the engine's heavy modules are
-imported there.
+Everything here runs on a worker's thread; the engine's heavy modules
+are imported there.
 """
 
 from __future__ import annotations
@@ -76,10 +76,11 @@ def load(
 ) -> JobFunction:
     """Return the work of a job that opens a file, a folder or the sample.
 
-    The work yields the share that is read, 0 to 1, again and again, and then
-    the FoldedDataset. The plan determines how the data are read and divided
-    into folds. Data that differ from ``recorded`` are refused. The folder
-    ``names`` contains the user's names, groups and costs of features.
+    The work yields the share that is read, 0 to 1, again and again, and
+    then the FoldedDataset. The plan determines how the data are read
+    and divided into folds. Data that differ from ``recorded`` are
+    refused. The folder ``names`` contains the user's names, groups and
+    costs of features.
     """
 
     def work(cancelled: CancelFlag) -> Iterator[float | FoldedDataset]:
@@ -92,8 +93,8 @@ def load(
         for message in _with_progress(
             lambda report: _open_dataset(str(path), plan, names, report, cancelled)
         ):
-            # A message is the share that is read (a float), or at the end the
-            # dataset, which has to have the recorded data.
+            # A message is the share that is read (a float), or at the
+            # end the dataset, which has to have the recorded data.
             difference = (
                 recorded.difference(message)
                 if recorded and not isinstance(message, float)
@@ -115,10 +116,10 @@ def _open_dataset(
 ) -> FoldedDataset:
     """Open a dataset, divide it into folds as the plan says, and add the user's notes on its features.
 
-    ``progress`` is called with the amount that is read and the total amount.
-    ``path`` is that of the data, or "sample". ``names`` is the folder of the
-    notes, None for no notes. ``cancelled`` returns whether to stop reading, by
-    an error.
+    ``progress`` is called with the amount that is read and the total
+    amount. ``path`` is that of the data, or "sample". ``names`` is the
+    folder of the notes, None for no notes. ``cancelled`` returns
+    whether to stop reading, by an error.
     """
     from rankstudio.engine.data.feature_names import (  # noqa: PLC0415 - on the worker only
         FeatureNotes,
@@ -142,8 +143,9 @@ def _open_dataset(
             cancelled=cancelled,
         )
 
-    # Notes are the names, groups and costs that the user gave features of these
-    # data; costs count only if they are known for every feature.
+    # Notes are the names, groups and costs that the user gave features
+    # of these data; costs count only if they are known for every
+    # feature.
     notes = load_notes(names, dataset) if names is not None else FeatureNotes()
     annotated = dataset.extended(GroupedFeatures(notes.groups))
     if notes.costs is not None and set(annotated.feature_ids.tolist()) <= set(
@@ -166,8 +168,8 @@ def recognise(
 ) -> set[RecordedData]:
     """Return those of the recorded data that are a dataset: the data with its checksum.
 
-    ``among`` are records of data in a study. The dataset is read completely for
-    its checksum.
+    ``among`` are records of data in a study. The dataset is read
+    completely for its checksum.
     """
     checksum = fingerprint(dataset).checksum
     return {recorded for recorded in among if recorded.checksum == checksum}
@@ -178,9 +180,9 @@ def _with_progress(
 ) -> Iterator[float | FoldedDataset]:
     """Call a function that reports its progress, and yield the shares that it reports, then its value.
 
-    ``call`` takes the function to which it reports what is done and the total.
-    The call runs on a thread of its own, so that the shares, 0 to 1, can be
-    yielded meanwhile.
+    ``call`` takes the function to which it reports what is done and the
+    total. The call runs on a thread of its own, so that the shares, 0
+    to 1, can be yielded meanwhile.
     """
     from concurrent.futures import ThreadPoolExecutor, wait  # noqa: PLC0415 - first needed here
 
@@ -216,16 +218,16 @@ class FoldCache:
         """Return the whole requested path, with its best step.
 
         A path has the models of one fold and one combination of
-        parameters, one model for each step. ``request`` says which
-        path it is.
+        parameters, one model for each step. ``request`` says which path
+        it is.
 
         Raises
         ------
         Cancelled
             If ``cancelled`` returns True, which is checked at each report of progress.
         """
-        # A unit has a position among the combinations of its run. This one
-        # belongs to no run, so that any number will do.
+        # A unit has a position among the combinations of its run. This
+        # one belongs to no run, so that any number will do.
         unit = Unit(request.fold.number, 0, request.plan.combination(request.values))
 
         def follow(_: object) -> None:
@@ -235,9 +237,10 @@ class FoldCache:
 
         path = self.prepared(request.plan, request.fold).path(unit, follow)
 
-        # The best step is selected by the rule "best", as other rules fail if
-        # no model meets them. A fold may have no validation part until the data
-        # are divided as the plan says; then the method's own criterion selects.
+        # The best step is selected by the rule "best", as other rules
+        # fail if no model meets them. A fold may have no validation
+        # part until the data are divided as the plan says; then the
+        # method's own criterion selects.
         select_by = (
             request.plan.select_by
             if request.plan.select_by in path.validation
@@ -256,15 +259,15 @@ class FoldCache:
     ) -> Iterator[list[dict[str, float]] | None]:
         """Yield the measures of a path's steps on left-out queries, from the position ``first`` on.
 
-        Left-out queries are queries that are left out of training in turn. Each
-        yielded list has the measures, by name, of the steps that were done
-        within about 50 ms. None is yielded if no step was done in that time, so
-        that other tasks can come between. ``request`` says which path it is;
-        ``names`` are the measures, and ``convention`` is the key of their
-        rules.
+        Left-out queries are queries that are left out of training in
+        turn. Each yielded list has the measures, by name, of the steps
+        that were done within about 50 ms. None is yielded if no step
+        was done in that time, so that other tasks can come between.
+        ``request`` says which path it is; ``names`` are the measures,
+        and ``convention`` is the key of their rules.
         """
-        # The fold yields the measures of each step, and progress within a step,
-        # which is of no interest here.
+        # The fold yields the measures of each step, and progress within
+        # a step, which is of no interest here.
         fold = self.prepared(request.plan, request.fold)
         rows: list[dict[str, float]] = []
         until = time.perf_counter() + _MAX_WAIT_SECONDS
@@ -281,24 +284,25 @@ class FoldCache:
     def test(self, plan: Plan, fold: Fold, step: Step) -> dict[str, float]:
         """Return the measures of a model on the test part of a fold, by name.
 
-        The model is ``step``, one step of a path that ``plan``
-        computed on the fold ``fold``.
+        The model is ``step``, one step of a path that ``plan`` computed
+        on the fold ``fold``.
         """
         return self.prepared(plan, fold).evaluate(step, "test")
 
     def prepared(self, plan: Plan, fold: Fold) -> FoldContext:
         """Return a fold with the statistics of its queries, prepared for a plan.
 
-        The prepared fold is computed unless it is cached. Plans that differ in
-        parameters only share a prepared fold. The folds used last are cached.
+        The prepared fold is computed unless it is cached. Plans that
+        differ in parameters only share a prepared fold. The folds used
+        last are cached.
         """
         from rankstudio.engine.experiment.units.fold_context import make_fold_context  # noqa: PLC0415 - on the worker only
 
         # The plan without all that a prepared fold does not depend on.
         bare = path_plan(plan).changed(parameters={}, ranker_parameters={})
 
-        # The entry holds the fold itself: as long as it exists, no other fold
-        # gets its id, which is part of the key.
+        # The entry holds the fold itself: as long as it exists, no
+        # other fold gets its id, which is part of the key.
         key = id(fold), repr(bare), plan.leaves_out
         if key not in self._prepared:
             while len(self._prepared) >= _MAX_PREPARED_FOLDS:
@@ -314,8 +318,8 @@ def quality_of_features(
 ) -> QualityReport:
     """Return the quality report on every feature of a fold, or of all folds (``number`` is None).
 
-    ``summary`` has the statistics of the features; ``convention`` is the key of
-    the rules of measures.
+    ``summary`` has the statistics of the features; ``convention`` is
+    the key of the rules of measures.
     """
     from rankstudio.engine.analysis.features.feature_quality import fold_quality  # noqa: PLC0415 - on the worker only
 
@@ -325,9 +329,9 @@ def quality_of_features(
 def warm_up() -> None:
     """Load the engine's heavy modules and compiled kernels before they are needed.
 
-    Garbage collection is off while modules load, and `gc.freeze()` exempts them
-    afterwards: collecting this many objects would block the window for more
-    than 100 ms each time.
+    Garbage collection is off while modules load, and `gc.freeze()`
+    exempts them afterwards: collecting this many objects would block
+    the window for more than 100 ms each time.
     """
     with HOLD:
         _rehearse_run()

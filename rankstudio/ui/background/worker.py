@@ -1,9 +1,9 @@
 """A thread for the engine's work, and the timer that brings its messages to the window.
 
-The thread uses no widgets and emits no signals: messages go into a deque, which
-a timer of the GUI thread empties. So a thousand events per second cost one turn
-of the event loop every 33 ms, callbacks run on the GUI thread, and no message
-arrives of a job that was abandoned.
+The thread uses no widgets and emits no signals: messages go into a
+deque, which a timer of the GUI thread empties. So a thousand events per
+second cost one turn of the event loop every 33 ms, callbacks run on the
+GUI thread, and no message arrives of a job that was abandoned.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class Outcome:
     text : str
         A whole sentence if the job failed, else "".
     error : RankStudioError or None
-        The error that the text describes; None without an error, and for an
-        unexpected one.
+        The error that the text describes; None without an error, and
+        for an unexpected one.
     """
 
     ending: Ending
@@ -81,13 +81,13 @@ class Job:
     is_step : callable
         Returns whether a message ends a single step.
     slot : str
-        Of two waiting jobs with the same slot, only the later one is carried
-        out; "" for a slot of its own.
+        Of two waiting jobs with the same slot, only the later one is
+        carried out; "" for a slot of its own.
     paused : bool
         Whether the job starts paused.
     gives_way : bool
-        Whether jobs that arrive meanwhile are carried out between two messages
-        of this job.
+        Whether jobs that arrive meanwhile are carried out between two
+        messages of this job.
     """
 
     def __init__(
@@ -113,8 +113,8 @@ class Job:
         self._followers: list[Callable[[Any], object]] = []
         self._on_end = on_end
 
-        # Guards the attributes below; notified when the job may go on or has to
-        # stop.
+        # Guards the attributes below; notified when the job may go on
+        # or has to stop.
         self._condition = threading.Condition()
         self._cancelled = False
         self._paused = paused
@@ -233,8 +233,8 @@ class _Thread(QThread):
         self._outbox = outbox
         self._waiting_jobs: deque[Job] = deque()
 
-        # Guards the queue above and all below; notified when a job arrives, or one
-        # of the two flags changes.
+        # Guards the queue above and all below; notified when a job
+        # arrives, or one of the two flags changes.
         self._queue_condition = threading.Condition()
         self._stopping = False
         self._is_held = False  # no further job begins
@@ -321,23 +321,23 @@ def _outcome_of(
 ) -> Outcome:
     """Carry out a job, and return its outcome: done, cancelled or failed.
 
-    The job's generator yields messages, which go into ``outbox`` with the job.
-    ``give_way`` is called after each message, so that other jobs can be carried
-    out; None if the job does not give way.
+    The job's generator yields messages, which go into ``outbox`` with
+    the job. ``give_way`` is called after each message, so that other
+    jobs can be carried out; None if the job does not give way.
     """
     if job.cancelled():
         return Outcome(Ending.CANCELLED)
     try:
-        # A job without a slot, such as a run, may use all processors; jobs with
-        # a slot are short.
+        # A job without a slot, such as a run, may use all processors;
+        # jobs with a slot are short.
         if not job.slot:
             threads.STEADY.limit(threads.available())
         messages = job.function(job.cancelled)
         while job.permission():
             try:
-                # A lack of memory becomes an error that names the job, and long
-                # work of the engine stops within a message if the job is
-                # cancelled.
+                # A lack of memory becomes an error that names the job,
+                # and long work of the engine stops within a message if
+                # the job is cancelled.
                 with sufficient(job.what), heeding(job.stop_if_cancelled):
                     message = next(messages)
             except StopIteration:
@@ -370,9 +370,9 @@ def _outcome_of(
 def _in_words(error: RankStudioError) -> str:
     """Return the text of an error for the user.
 
-    The text calls a parameter of a method by its label in the
-    window's form, such as "features k". The text of any other error
-    is the error's own.
+    The text calls a parameter of a method by its label in the window's
+    form, such as "features k". The text of any other error is the
+    error's own.
     """
     if not isinstance(error, ParameterError):
         return str(error)
@@ -410,8 +410,8 @@ class Worker(QObject):
         self._thread = _Thread(self._outbox, self)
         self._thread.setObjectName(name)
 
-        # While there are jobs, the timer delivers their messages on this thread,
-        # every ``interval`` milliseconds.
+        # While there are jobs, the timer delivers their messages on
+        # this thread, every ``interval`` milliseconds.
         self._timer = QTimer(self)
         self._timer.setInterval(interval)
         self._timer.timeout.connect(self._drain)
@@ -429,8 +429,7 @@ class Worker(QObject):
     def submit(self, job: Job) -> Job:
         """Have a job carried out after the jobs before it, and return the job.
 
-        Jobs that still wait and have the same slot as ``job`` are
-        dropped.
+        Jobs that still wait and have the same slot as ``job`` are dropped.
         """
         for replaced in self._thread.submit(job):
             self._jobs.remove(replaced)
@@ -463,8 +462,8 @@ class Worker(QObject):
         on_error : callable
             Called on the GUI thread with a sentence if the function failed.
         slot : str
-            Of two waiting jobs with the same slot, only the later one is
-            carried out; "" for a slot of its own.
+            Of two waiting jobs with the same slot, only the later one
+            is carried out; "" for a slot of its own.
 
         Returns
         -------
@@ -497,8 +496,8 @@ class Worker(QObject):
     def _drain(self) -> None:
         """Deliver the messages and outcomes that jobs have sent, as many as fit into a turn.
 
-        Jobs that have ended are removed, and the timer stops after the last
-        one.
+        Jobs that have ended are removed, and the timer stops after the
+        last one.
         """
         until = time.perf_counter() + _TURN_SECONDS
         has_delivered = False

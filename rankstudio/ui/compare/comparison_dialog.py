@@ -82,8 +82,8 @@ class Offers:
 class ComparisonDialog(QDialog):
     """A dialog in which the user composes a list of pipelines, and ticks the pipelines and data to compare.
 
-    Finished runs are used as they are; the other pipelines are run after
-    the dialog is accepted.
+    Finished runs are used as they are; the other pipelines are run
+    after the dialog is accepted.
 
     Parameters
     ----------
@@ -122,8 +122,8 @@ class ComparisonDialog(QDialog):
         self._unticked_plans: list[Plan] = []
         # numbers of all runs that were in the list since the dialog opened
         self._listed_runs: set[int] = set()
-        # whether the table has columns of data and of labels; None before the
-        # first time
+        # whether the table has columns of data and of labels; None
+        # before the first time
         self._has_data_and_label_columns: tuple[bool, bool] | None = None
         self.methods = tick_list("comparison-methods", tr("Methods"), offers.methods)
         self.ranker = named(
@@ -138,8 +138,9 @@ class ComparisonDialog(QDialog):
         )
         self.add = named(QPushButton(), "comparison-add")
         self.plan = named(choice_box(()), "comparison-plan", tr("Plan"))
-        # Each entry has the path of a comparison's file as its data; "" stands
-        # for the window's runs and plan. `files` has the comparisons by path.
+        # Each entry has the path of a comparison's file as its data; ""
+        # stands for the window's runs and plan. `files` has the
+        # comparisons by path.
         self.plan.addItem(tr("Finished runs and current plan"), "")
         for key, plan in pipelines.files.items():
             self.plan.addItem(tr("Plan: {title}").format(title=plan.title), key)
@@ -148,8 +149,8 @@ class ComparisonDialog(QDialog):
                 theme,
                 (),
                 "comparison-pipelines",
-                # What identifies a row: the position of its pipeline in the
-                # list, its data and its judge's labels.
+                # What identifies a row: the position of its pipeline in
+                # the list, its data and its judge's labels.
                 lambda row: (row.position, row.plan.data, _label_column(row)),
             ),
             accessible_name=tr("Pipelines"),
@@ -175,8 +176,7 @@ class ComparisonDialog(QDialog):
     def rows(self) -> tuple[Pipeline, ...]:
         """Return the ticked pipelines of the list, and those of the ticked methods, on all ticked data.
 
-        A pipeline is a method of selection with a ranker, on one
-        dataset.
+        A pipeline is a method of selection with a ranker, on one dataset.
         """
         plans = [*self._listed_plans, *self._new_plans()]
         rows = self._pipelines.rows(plans, ticked(self.data), ticked(self.labels))
@@ -232,8 +232,8 @@ class ComparisonDialog(QDialog):
             (tr("Data"), self.data, self.add_data, 3),
             (tr("Labels"), self.labels, None, 2),
         ):
-            # The list of labels is empty, and left out, unless several judges
-            # have labeled the data.
+            # The list of labels is empty, and left out, unless several
+            # judges have labeled the data.
             if ticks.count():
                 title = named(PlainLabel(text), role="title")
                 header = fill(QHBoxLayout(), (title, 1), spacing=12)
@@ -323,8 +323,8 @@ class ComparisonDialog(QDialog):
                 plans.append(self._pipelines.made(key, str(self.ranker.currentData())))
             except (PlanError, ParameterError) as error:
                 self._work.setText(str(error))
-        # `distinct` drops repeated plans. The listed ones are distinct already,
-        # so what follows after them is new.
+        # `distinct` drops repeated plans. The listed ones are distinct
+        # already, so what follows after them is new.
         return self._pipelines.distinct([*self._listed_plans, *plans])[
             len(self._listed_plans) :
         ]
@@ -332,8 +332,8 @@ class ComparisonDialog(QDialog):
     @Slot()
     def _update_add_button(self) -> None:
         """Show on the button how many pipelines it adds, and the name of the default ranker."""
-        # The label of the model with which each selector ranks if no ranker is
-        # chosen (None), each label once.
+        # The label of the model with which each selector ranks if no
+        # ranker is chosen (None), each label once.
         selectors = [
             entry for entry in map(method, ticked(self.methods)) if entry.selects
         ]
@@ -396,8 +396,9 @@ class ComparisonDialog(QDialog):
         data = ticked(self.data)
         labels = ticked(self.labels)
         pipelines = self._pipelines.rows(self._listed_plans, data, labels)
-        # When the dialog is accepted, it ticks or unticks every run that was
-        # ever in its list, even if the pipeline has left the list.
+        # When the dialog is accepted, it ticks or unticks every run
+        # that was ever in its list, even if the pipeline has left the
+        # list.
         self._listed_runs |= {row.run for row in pipelines if row.run is not None}
         several_data = len(data) > 1
         several_labels = len(labels) > 1
@@ -410,9 +411,9 @@ class ComparisonDialog(QDialog):
             )
             self.table.set_columns(columns)
         self.table.set_rows(pipelines)
-        # `rows` are the ticked pipelines, and `plans` those that have to
-        # run, as no run of theirs is done, works or waits (is `is_started`).
-        # Without such plans, the button only compares.
+        # `rows` are the ticked pipelines, and `plans` those that have
+        # to run, as no run of theirs is done, works or waits (is
+        # `is_started`). Without such plans, the button only compares.
         rows = self.rows()
         plans = [row.plan for row in rows if not row.is_started]
         self._run.setText(
@@ -430,15 +431,14 @@ class ComparisonDialog(QDialog):
     def _work_text(self, rows: Sequence[Pipeline], plans: Sequence[Plan]) -> str:
         """Return the sentence on the work of the ticked pipelines: the runs, the fits and the time.
 
-        ``plans`` are those of the pipelines ``rows`` that have no run
-        yet.
+        ``plans`` are those of the pipelines ``rows`` that have no run yet.
         """
         if not rows:
             return tr("Nothing to compare: add a pipeline and select data.")
         if not plans:
             return tr("Every pipeline has a finished run, so nothing has to run.")
-        # `n_units` are the fits of all runs; `n_guessed` counts the plans whose
-        # time no finished run could tell.
+        # `n_units` are the fits of all runs; `n_guessed` counts the
+        # plans whose time no finished run could tell.
         work = self._pipelines.work(plans)
         runs = trn("{n} run", "{n} runs", work.n_runs).format(n=work.n_runs)
         units = trn("{n:,} fit", "{n:,} fits", work.n_units).format(n=work.n_units)

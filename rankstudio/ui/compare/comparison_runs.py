@@ -72,14 +72,14 @@ class ComparisonRuns(Controller):
     ) -> None:
         super().__init__(parent)
         self._theme = theme
-        # Asks the user for data. It returns the chosen paths, and a sentence on
-        # chosen paths that are no data, or "".
+        # Asks the user for data. It returns the chosen paths, and a
+        # sentence on chosen paths that are no data, or "".
         self._choose_data = choose_data
         self._models = models
         self._settings = settings
         self._window = parent
-        # Plans that wait until their data are open; those of a group read the
-        # same data.
+        # Plans that wait until their data are open; those of a group
+        # read the same data.
         self._waiting_groups: deque[tuple[Plan, ...]] = deque()
         models.loader.ended.connect(self._load_next)
 
@@ -213,8 +213,8 @@ class ComparisonRuns(Controller):
             run of a study only has a record of its data. If ``dataset``
             has these data, the run gets the dataset and is resumed.
             """
-            # `usual` takes over the convention of the data, and a selection of
-            # models that is possible on them.
+            # `usual` takes over the convention of the data, and a
+            # selection of models that is possible on them.
             plans = [usual(plan, dataset) for plan in group]
             pipelines = Pipelines(self._models.session, self._models.runs, {})
             interrupted_runs = [
@@ -234,8 +234,8 @@ class ComparisonRuns(Controller):
             if outcome.ending is Ending.FAILED:
                 self.failed.emit(outcome.text)
 
-        # All plans of the group read the data in the same way, so the first one
-        # tells how.
+        # All plans of the group read the data in the same way, so the
+        # first one tells how.
         self._models.loader.fetch(group[0].data, group[0], queue, end)
 
     def _queue(self, plans: Sequence[Plan], dataset: FoldedDataset) -> None:
@@ -247,8 +247,9 @@ class ComparisonRuns(Controller):
         is_shown = dataset is session.dataset and runs.shown is None
         for plan in plans:
             run = pipelines.interrupted(plan)
-            # An interrupted run can be resumed only on its own data. One whose
-            # files have changed since has the same path, but other data.
+            # An interrupted run can be resumed only on its own data.
+            # One whose files have changed since has the same path, but
+            # other data.
             if run is None or run.dataset is not dataset:
                 runs.start(plan, dataset, is_shown=is_shown)
             elif dataset is session.dataset:  # so that the window shows it, too
@@ -259,8 +260,7 @@ class ComparisonRuns(Controller):
     def _methods(self) -> tuple[Offer, ...]:
         """Return the entries of all methods, for the list of methods in the dialog.
 
-        A method that cannot be used, as software is missing, is
-        disabled.
+        A method that cannot be used, as software is missing, is disabled.
         """
         # `lacking` is the reason why a method cannot be used, or "".
         return tuple(
@@ -308,9 +308,9 @@ class ComparisonRuns(Controller):
         ``path`` is the file of the plan. The data of the plan are
         ticked, or without a plan the open data.
         """
-        # Sources are the paths of data, or "sample". The paths in a plan
-        # begin at the folder of its file. Studies and plans (".toml") among
-        # the recently opened files are no data.
+        # Sources are the paths of data, or "sample". The paths in a
+        # plan begin at the folder of its file. Studies and plans
+        # (".toml") among the recently opened files are no data.
         session = self._models.session
         planned_sources = (
             _data_sources(Path(path).parent, plan.data) if plan is not None else []

@@ -33,8 +33,7 @@ _ROWS_AT_ONCE = 40  # each takes up to a millisecond
 class CompareController(PageController):
     """Controller of the Compare page: fills the table of runs and the views of the ticked runs.
 
-    Progress of runs is shown when :meth:`update` is called, not at every
-    event.
+    Progress of runs is shown when :meth:`update` is called, not at every event.
 
     Parameters
     ----------
@@ -176,16 +175,17 @@ class CompareController(PageController):
         rows = [
             rows_by_key[record.key] for record in records if record.key in rows_by_key
         ]
-        # `_covered` is a link that shows the results of the sealed test part of
-        # the open data. It names the data only if several datasets are sealed.
+        # `_covered` is a link that shows the results of the sealed test
+        # part of the open data. It names the data only if several
+        # datasets are sealed.
         datasets = {record.key: record.dataset for record in self._runs.records}
         measured = [row for row in rows if row.summary.means]
         is_on_open_data = any(
             datasets[row.key] is self._session.dataset for row in measured
         )
         self._covered.setVisible(self._session.sealed and is_on_open_data)
-        # Many runs share few datasets. Whether a dataset is sealed is computed
-        # only once; the key of a dataset is its id.
+        # Many runs share few datasets. Whether a dataset is sealed is
+        # computed only once; the key of a dataset is its id.
         datasets_by_id = {id(dataset): dataset for dataset in datasets.values()}
         is_sealed = {
             data_id: self._session.is_sealed(dataset)

@@ -48,8 +48,8 @@ class CurvesView(Panel):
     ----------
     picked : Signal(int, object, int)
         The model that the user clicked: the run's number, the model's
-        values of the parameters of which the plan tries several, and its
-        number of features or round.
+        values of the parameters of which the plan tries several, and
+        its number of features or round.
     confirmed : Signal()
         The user chooses the model that was clicked last.
     by : Segmented
@@ -149,13 +149,13 @@ class CurvesView(Panel):
             for key, curve in zip(runs, curves, strict=True)
             if curve is not None
         ]
-        # Each group of positions in run_curves is drawn as one curve. Over
-        # shares of the queries, a run is one point, so the runs of a group make
-        # a curve.
+        # Each group of positions in run_curves is drawn as one curve.
+        # Over shares of the queries, a run is one point, so the runs of
+        # a group make a curve.
         groups = [[index] for index in range(len(run_curves))]
         if x_key == "train":
-            # `learning_curves` groups plans that differ only in the share;
-            # without plans, there are no groups.
+            # `learning_curves` groups plans that differ only in the
+            # share; without plans, there are no groups.
             groups = learning_curves([runs[key][1] for key, _ in run_curves]) or groups
         self._points = tuple(
             tuple(
@@ -194,8 +194,8 @@ class CurvesView(Panel):
         """Mark the chosen and the inspected model of a run on its curves; emphasise its curve.
 
         ``key`` is the number of the run. A choice names a model by its
-        values of the plan's parameters, and by its number of features or
-        rounds. The inspected model is marked only if it is not the
+        values of the plan's parameters, and by its number of features
+        or rounds. The inspected model is marked only if it is not the
         chosen one. This emits no signal.
         """
         self.plot.emphasise(key)
@@ -208,12 +208,12 @@ class CurvesView(Panel):
     def _point(self, key: int | None, choice: Choice) -> tuple[int, int] | None:
         """Return where a model is: the index of its curve, and its index on the curve.
 
-        ``key`` is the number of the run, and ``choice`` names the model.
-        Return None if no curve has the model.
+        ``key`` is the number of the run, and ``choice`` names the
+        model. Return None if no curve has the model.
         """
-        # A model is identified by its run, its values on the axes, and its
-        # coordinate on the path (a number of features, or a round). The
-        # `lengths` of a curve are the coordinates of its points.
+        # A model is identified by its run, its values on the axes, and
+        # its coordinate on the path (a number of features, or a round).
+        # The `lengths` of a curve are the coordinates of its points.
         model = (key, choice.values, choice.x_value)
         matches = (
             (number, position)
@@ -266,17 +266,17 @@ def _overlaid_curve(
 ) -> OverlaidCurve:
     """Return the curve through some points, with the number and the title of the last point's run.
 
-    ``runs`` has the title and the plan of each run, by number. The title
-    is written at the curve's end if it is in ``unique``, the titles that
-    only one curve has. ``reference`` is the number of the run with which
-    the others are compared.
+    ``runs`` has the title and the plan of each run, by number. The
+    title is written at the curve's end if it is in ``unique``, the
+    titles that only one curve has. ``reference`` is the number of the
+    run with which the others are compared.
     """
     key, _, _ = points[-1]
     _, first_curve, _ = points[0]
     title, _ = runs[key]
     # Each of the four has one value per point: x, the mean measure, its
-    # difference from the reference run, and half the length of the interval of
-    # this difference.
+    # difference from the reference run, and half the length of the
+    # interval of this difference.
     x, mean, difference, half = np.array(
         [
             [quantity[point] for quantity in (c.x, c.mean, c.difference, c.half)]
@@ -296,8 +296,8 @@ def _overlaid_curve(
         half=half,
         reference=key == reference,
         name=title if title in unique else "",
-        # the position of the model that the folds selected, which a run has on
-        # its own curve only
+        # the position of the model that the folds selected, which a run
+        # has on its own curve only
         model=first_curve.model if is_of_one_run else None,
         # the reference differs from itself by 0, so its band shows the
         # differences of its models to its own selected model

@@ -52,13 +52,12 @@ def draw_difference(
         Number of the run's color. The run is a dot on a line, or a ring
         on a dashed line if an earlier run has this color.
     test : PairedComparison
-        The test of the run against the reference: difference and
-        interval.
+        The test of the run against the reference: difference and interval.
     scale : tuple of float
         Range of the differences of the group.
     """
-    # Pixels per unit of the difference; the line of the interval is in the
-    # middle, half a pixel lower so that it is sharp.
+    # Pixels per unit of the difference; the line of the interval is in
+    # the middle, half a pixel lower so that it is sharp.
     low, high = scale
     per_unit = (rect.width() - 2 * _SCALE_MARGIN) / (high - low) if high > low else 0.0
     middle = rect.center().y() + 0.5
@@ -263,9 +262,9 @@ class DifferenceCells:
 
     def _role(self, row: Any) -> str:
         """Return why a run has no difference: it waits, is left out or is the reference; else ""."""
-        # The comparison of the run with its reference; its `paired_test` is the
-        # paired test, once it is computed. A role without a text is shown as it
-        # is.
+        # The comparison of the run with its reference; its
+        # `paired_test` is the paired test, once it is computed. A role
+        # without a text is shown as it is.
         run = self._compared(row.key)
         return (
             ""
@@ -283,8 +282,7 @@ class DifferenceCells:
     def _difference_spoken(self, row: Any) -> str:
         """Return the difference and its interval as a screen reader says them.
 
-        ``row`` is that of the run. Without a test, return why there is
-        none.
+        ``row`` is that of the run. Without a test, return why there is none.
         """
         test = self._test(row)
         if test is None:

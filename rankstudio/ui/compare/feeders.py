@@ -57,8 +57,8 @@ class ComparisonScope:
     Attributes
     ----------
     session, runs, measured, marks
-        The session, all runs, the runs as they are measured now, and the
-        ticks of the runs.
+        The session, all runs, the runs as they are measured now, and
+        the ticks of the runs.
     worker : Worker
         Computes the contents of the views.
     """
@@ -69,9 +69,9 @@ class ComparisonScope:
         self.worker = models.task_worker
         self.measured = models.measured
         self.marks = models.marks
-        # The groups of the last call, and their key. The key contains ids of
-        # results: the measured runs are kept, too, as another object could get
-        # the id of one that is deleted.
+        # The groups of the last call, and their key. The key contains
+        # ids of results: the measured runs are kept, too, as another
+        # object could get the id of one that is deleted.
         self._last_groups: (
             tuple[object, dict[int, MeasuredRun], tuple[RunGroup, ...]] | None
         ) = None
@@ -109,9 +109,9 @@ class ComparisonScope:
 
     def groups(self) -> tuple[RunGroup, ...]:
         """Return all runs in groups of comparable runs, the groups on the open dataset first."""
-        # The groups of the last call are returned as long as the data and all
-        # results and plans are the same. Results are compared by their ids, as
-        # they are large.
+        # The groups of the last call are returned as long as the data
+        # and all results and plans are the same. Results are compared
+        # by their ids, as they are large.
         dataset = self.session.dataset
         first_data = dataset.name if dataset is not None else ""
         measured = {
@@ -218,11 +218,11 @@ class PairedTests(Controller):
         self.groups: tuple[tuple[RunGroup, tuple[ComparedRun, ...]], ...] = ()
         # Finished tests by (run, reference, how both are measured).
         self._tests: dict[Pair, PairedComparison] = {}
-        # Each test is a job of its own on the worker. Other jobs, such as the
-        # path of models that the slider needs, wait for one test at most.
-        # `_next_test` is called if the value of `_key` has changed after one of
-        # the signals `on`. Of waiting jobs of one slot, only the last is
-        # carried out.
+        # Each test is a job of its own on the worker. Other jobs, such
+        # as the path of models that the slider needs, wait for one test
+        # at most. `_next_test` is called if the value of `_key` has
+        # changed after one of the signals `on`. Of waiting jobs of one
+        # slot, only the last is carried out.
         self._test_demand = OnDemand(
             self,
             scope.worker,
@@ -279,14 +279,13 @@ class PairedTests(Controller):
     def _next_test(self) -> Computation | None:
         """Show the finished tests, and return the computation of the next one.
 
-        Tests of the shown group come first. Return None if no test is
-        missing.
+        Tests of the shown group come first. Return None if no test is missing.
         """
         name = self._session.measure
         shown_group = self._scope.group()
         tested: list[tuple[RunGroup, tuple[ComparedRun, ...]]] = []
-        # For each test: whether it is of another group than the shown one, its
-        # run and its reference.
+        # For each test: whether it is of another group than the shown
+        # one, its run and its reference.
         waiting: list[tuple[bool, int, int]] = []
         for group in self._scope.groups():
             reference = self._scope.reference(group)
@@ -375,9 +374,10 @@ class CurvesFeeder(Controller):
         self._session = scope.session
         self._runs = scope.runs
         self._view = view
-        # Calls `_compare` while the view is visible and the value of `_key`
-        # has changed, and carries out the computation that it returns. Of
-        # waiting jobs of one slot, only the last is carried out.
+        # Calls `_compare` while the view is visible and the value of
+        # `_key` has changed, and carries out the computation that it
+        # returns. Of waiting jobs of one slot, only the last is carried
+        # out.
         self._curves_demand = OnDemand(
             self,
             scope.worker,
@@ -387,8 +387,9 @@ class CurvesFeeder(Controller):
             slot="run curves",
             panel=view,
         )
-        # The curves are compared anew after these changes. After another
-        # choice or inspection of a model, only the marks on them move.
+        # The curves are compared anew after these changes. After
+        # another choice or inspection of a model, only the marks on
+        # them move.
         signals = (
             view.by.chosen,
             self._runs.removed,
@@ -422,11 +423,11 @@ class CurvesFeeder(Controller):
     def _key(self) -> Key | None:
         """Offer the quantities of the x axis, and return what the curves depend on.
 
-        The curves are computed anew when this value differs from the one
-        before.
+        The curves are computed anew when this value differs from the
+        one before.
         """
-        # Runs that learned from different shares of the training queries make a
-        # learning curve.
+        # Runs that learned from different shares of the training
+        # queries make a learning curve.
         reference, runs = self._compared()
         plans = [run.plan for run in runs.values()]
         shares_differ = any(len(group) > 1 for group in learning_curves(plans))
@@ -441,8 +442,8 @@ class CurvesFeeder(Controller):
         self._view.offer(
             costs_of(list(runs.values())), shares=shares_differ, test=test_is_open
         )
-        # Runs that are measured anew and data that are opened are new objects,
-        # with other ids.
+        # Runs that are measured anew and data that are opened are new
+        # objects, with other ids.
         measured = tuple((key, id(run)) for key, run in runs.items())
         labels = tuple((record.title, id(record.dataset)) for record in records)
         return self._session.measure, reference, self._axis_and_part(), measured, labels
@@ -515,10 +516,11 @@ class ViewFeeder(Controller):
         self._runs = scope.runs
         self._tests = tests
         self._views = views
-        # The function that fills each view, by the key of the view. It shows
-        # the contents at once and returns None, or returns their computation.
-        # The views of plug-ins come last: `contributed` are views of one run,
-        # `comparisons` are views of the compared runs.
+        # The function that fills each view, by the key of the view. It
+        # shows the contents at once and returns None, or returns their
+        # computation. The views of plug-ins come last: `contributed`
+        # are views of one run, `comparisons` are views of the compared
+        # runs.
         self._compute: dict[str, Callable[[], Computation | None]] = {
             "folds": self._show_folds,
             "tests": self._show_tests,
@@ -539,9 +541,9 @@ class ViewFeeder(Controller):
         of_plugins = (view.optionsChanged for view in views.comparisons.values())
         chosen = views.viewChosen, views.folds.scope.chosen, views.pareto.by.chosen
         signals = *chosen, *of_plugins, self._runs.removed, self._runs.labelled
-        # `_update_view` is called if the value of `_key` has changed after
-        # one of the signals `on`. Of waiting jobs of one slot, only the
-        # last is carried out.
+        # `_update_view` is called if the value of `_key` has changed
+        # after one of the signals `on`. Of waiting jobs of one slot,
+        # only the last is carried out.
         self._view_demand = OnDemand(
             self,
             scope.worker,
@@ -635,8 +637,8 @@ class ViewFeeder(Controller):
         """
         record = self._record
         folds = self._views.folds
-        # The choice in the header is "this run", "all runs" or the key of a
-        # plug-in's table, which reads documents.
+        # The choice in the header is "this run", "all runs" or the key
+        # of a plug-in's table, which reads documents.
         table = (
             folds.tables.get(str(folds.scope.value()))
             if self._session.has_documents
@@ -755,9 +757,10 @@ class ViewFeeder(Controller):
 
         If there are no published values, show the reason.
         """
-        # Published values are compared with what a run measured itself, by
-        # its own convention, which is what `own_results` returns.
-        # `results_of_shown_group` are the results of the ticked runs in the shown group.
+        # Published values are compared with what a run measured itself,
+        # by its own convention, which is what `own_results` returns.
+        # `results_of_shown_group` are the results of the ticked runs in
+        # the shown group.
         shown_keys = self._scope.results_of_shown_group()
         runs_by_key = {
             key: run

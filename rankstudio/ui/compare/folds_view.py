@@ -63,11 +63,11 @@ class FoldsView(View):
     Attributes
     ----------
     tables : dict of str to RunTable
-        Tables of plug-ins, which can replace the measures of one run, by
-        their keys.
+        Tables of plug-ins, which can replace the measures of one run,
+        by their keys.
     foldChosen : Signal(object)
-        Number of the fold that the user chose; None for all folds, after
-        a click on the row of the mean.
+        Number of the fold that the user chose; None for all folds,
+        after a click on the row of the mean.
     """
 
     foldChosen = Signal(object)
@@ -109,9 +109,9 @@ class FoldsView(View):
 
     def show_run(self, name: str, plan: Plan, folds: Sequence[FoldResult]) -> None:
         """Show the finished folds of a run called ``name``: a row for each, with the mean and the deviation."""
-        # The plan and which parts of the data were measured decide on the
-        # columns: the test part, the validation part, left-out training
-        # data. A part without measures has an empty mapping.
+        # The plan and which parts of the data were measured decide on
+        # the columns: the test part, the validation part, left-out
+        # training data. A part without measures has an empty mapping.
         rows = fold_rows(folds)
         tested, validated, left_out = (
             bool(rows and part) for part in _measures_by_part(rows)
@@ -146,8 +146,8 @@ class FoldsView(View):
     ) -> None:
         """Show a measure of runs on the same folds side by side, by their numbers and titles.
 
-        ``name`` is that of the measure. New columns are made only if the
-        runs, or the measure, are others than before.
+        ``name`` is that of the measure. New columns are made only if
+        the runs, or the measure, are others than before.
         """
         named_runs = [(number, titles[number]) for number in runs]
         key = ("all", name, *named_runs)
@@ -235,8 +235,8 @@ def _is_mean(row: FoldRow | MeasureRow | RunTableRow) -> bool:
     return row.label == "mean"
 
 
-# The rows of the mean and the deviation have no fold number: they stay below
-# the folds in any order.
+# The rows of the mean and the deviation have no fold number: they stay
+# below the folds in any order.
 _FOLD_COLUMN = Column(
     "label", tr("fold"), format=tr, sort=lambda row: row.fold, width=64, bold=_is_mean
 )
@@ -257,8 +257,8 @@ def _contributed_column(column: RunColumn) -> Column:
     """Return a column of a plug-in's table.
 
     A column without a format (``form``) has texts, any other has
-    numbers. The row of the mean has no fold, and no value to sort by, so
-    that it stays below the folds.
+    numbers. The row of the mean has no fold, and no value to sort by,
+    so that it stays below the folds.
     """
     key = column.key
     if not column.form:
@@ -298,10 +298,10 @@ def _columns_of_one_run(
 ) -> list[Column]:
     """Return the columns of one run: fold, selected values, size, and the measures of each part.
 
-    ``tested``, ``validated`` and ``left_out`` say whether the test part,
-    the validation part and left-out data of the training part were
-    measured. Then comes the best single feature, to compare the model
-    with. The last column is empty, and fills the width.
+    ``tested``, ``validated`` and ``left_out`` say whether the test
+    part, the validation part and left-out data of the training part
+    were measured. Then comes the best single feature, to compare the
+    model with. The last column is empty, and fills the width.
     """
     return [
         _FOLD_COLUMN,
@@ -378,11 +378,11 @@ def _left_out_column(name: str, plan: Plan) -> Column:
     """Return the column of a measure on left-out queries or pairs of the training part.
 
     ``name`` is that of the measure. Pairs of documents are left out in
-    place of queries if ``plan``, the plan of the run, selects its models
-    by such a measure.
+    place of queries if ``plan``, the plan of the run, selects its
+    models by such a measure.
     """
-    # `chosen_by` is the measure that selects the models, without the words
-    # "leave-query-out".
+    # `chosen_by` is the measure that selects the models, without the
+    # words "leave-query-out".
     tooltip = tr("Leave-query-out {name} of the training queries")
     if name == plan.chosen_by:
         tooltip = tr(
@@ -428,9 +428,9 @@ def _chosen_value_getter(
     """Return a function that returns the value of a parameter that a row's fold has selected.
 
     The value is a number if the parameter has a grid of numbers, and
-    else its label. ``number`` is the position of the parameter among the
-    axes of the plan. Rows of the mean and the deviation have no values:
-    the function then returns None.
+    else its label. ``number`` is the position of the parameter among
+    the axes of the plan. Rows of the mean and the deviation have no
+    values: the function then returns None.
     """
 
     def selected_value(row: FoldRow) -> float | str | None:

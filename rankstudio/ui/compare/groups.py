@@ -38,8 +38,8 @@ class RunGroup:
         Reason why the runs are not ranked, as part of a sentence; "" if
         they are ranked.
     why_separate : str
-        Reason why the runs are not ranked with those of an earlier group
-        on the same dataset; "" if there is no such group.
+        Reason why the runs are not ranked with those of an earlier
+        group on the same dataset; "" if there is no such group.
     partial : tuple of int
         Numbers of the runs on some folds only whose plan has no run on
         all folds.
@@ -95,8 +95,8 @@ def run_groups(
     joining_runs: dict[int, list[int]] = {
         position: [] for position in range(len(groups))
     }
-    # Groups of unfinished runs that no finished run is comparable with, by
-    # their kind: a run of the kind, and the numbers of all of them.
+    # Groups of unfinished runs that no finished run is comparable with,
+    # by their kind: a run of the kind, and the numbers of all of them.
     expected_groups: dict[tuple[object, ...], tuple[ExpectedRun, list[int]]] = {}
     for record in records:
         if record.key in results:
@@ -165,8 +165,9 @@ def _measured_group(
         keys=tuple(sorted([*group.runs, *joined])),
         measured=tuple(group.runs),
         part=group.key.part,  # the part of the data that was measured
-        # Two reasons, each "" if there is none: why the runs are not ranked at
-        # all, and why not with those of an earlier group on the same data.
+        # Two reasons, each "" if there is none: why the runs are not
+        # ranked at all, and why not with those of an earlier group on
+        # the same data.
         unranked=group.unranked,
         why_separate=group.why_separate,
         # runs on some folds only, which a link repeats on all folds

@@ -193,9 +193,9 @@ class PublishedView(View):
     ) -> None:
         """Show the published values for finished runs, which are pairs of number and result.
 
-        `reason` says why there are no runs to show. Without a reason, an
-        empty table lists the datasets and methods that have published
-        values.
+        `reason` says why there are no runs to show. Without a reason,
+        an empty table lists the datasets and methods that have
+        published values.
         """
         self.table.placeholder = reason or known_datasets_text()
         rows = published_rows(runs)

@@ -131,8 +131,8 @@ class ResultsPanel(Panel):
         for view in self._views.values():
             self._stack.addWidget(view)
             view.captioned.connect(self._show_caption)
-        # Holds the tools of the views; `_place_tools` moves it below the header
-        # where the panel is narrow.
+        # Holds the tools of the views; `_place_tools` moves it below
+        # the header where the panel is narrow.
         self._view_tools = QWidget()
         self._tools_are_in_header = True
         self._add_tools()
@@ -165,8 +165,8 @@ class ResultsPanel(Panel):
     @Slot(object)
     def show_view(self, key: str) -> None:
         """Show the view of a key in its tab, with its tools and title, and report it by `viewChosen`."""
-        # A tab has one or several views, its parts. Those with content are
-        # offered, by buttons that are hidden for a single part.
+        # A tab has one or several views, its parts. Those with content
+        # are offered, by buttons that are hidden for a single part.
         tab, all_parts = next(
             (tab, parts) for tab, parts in self._tabs.items() if key in parts
         )
@@ -201,12 +201,12 @@ class ResultsPanel(Panel):
         """Offer a view as a part of its tab if it has content (``is_there``), else withdraw it.
 
         ``key`` is the key of the view. If the withdrawn view was the
-        last one shown in its tab, the first part of the tab replaces the
-        view.
+        last one shown in its tab, the first part of the tab replaces
+        the view.
         """
-        # `_absent` has the keys of the views without content. It changes if it
-        # contains the key of a view that has content, or lacks that of one
-        # without.
+        # `_absent` has the keys of the views without content. It
+        # changes if it contains the key of a view that has content, or
+        # lacks that of one without.
         has_changed = is_there is (key in self._absent)
         if has_changed:
             self._absent ^= {key}  # adds the key, or removes it if it is in the set
@@ -238,8 +238,8 @@ class ResultsPanel(Panel):
         header_width = (
             max(tool_widths) + self._choice.sizeHint().width() + scaled(_BESIDE_TOOLS)
         )
-        # The room suffices for the widest view, so that tools do not jump
-        # between views.
+        # The room suffices for the widest view, so that tools do not
+        # jump between views.
         has_room = self.width() >= header_width
         if has_room is not self._tools_are_in_header:
             self._tools_are_in_header = has_room

@@ -105,8 +105,8 @@ class TableDialog(SavingDialog):
         self.against = named(
             choice_box(()), "table-reference", tr("Row to test against")
         )
-        # The first entries of two choices stand for their defaults; their keys,
-        # _BEST and _USUAL, are "".
+        # The first entries of two choices stand for their defaults;
+        # their keys, _BEST and _USUAL, are "".
         self.against.addItem(tr("best row by the first column"), _BEST)
         digits = (
             (_USUAL, tr("{n} (all digits in CSV, Excel …)").format(n=DIGITS)),
@@ -169,8 +169,7 @@ class TableDialog(SavingDialog):
     def show_table(self, table: ResultTable) -> None:
         """Show a table, and offer its rows as the reference of the tests.
 
-        The chosen reference stays if the new table has a row of its
-        title.
+        The chosen reference stays if the new table has a row of its title.
         """
         self._table = table
         # The first entry of the references is "best row", and stays.
@@ -215,8 +214,7 @@ class TableDialog(SavingDialog):
     def _show(self) -> None:
         """Show the current table in the chosen format, as a table or as the text of its file.
 
-        A format without a text, such as Excel's, is shown as a table
-        only.
+        A format without a text, such as Excel's, is shown as a table only.
         """
         self._enable()
         if self._table is None:
@@ -451,9 +449,9 @@ class TableController(QObject):
         self._dialog_parent = over
         self._folder = Path.home()  # that of the last saved table, later
         self._query: TableQuery | None = None
-        # Calls `_make` when the value of `_key` has changed, and carries
-        # out the computation that it returns. Of waiting jobs of one slot,
-        # only the last is carried out.
+        # Calls `_make` when the value of `_key` has changed, and
+        # carries out the computation that it returns. Of waiting jobs
+        # of one slot, only the last is carried out.
         self._table_demand = OnDemand(
             self,
             scope.worker,
@@ -543,8 +541,9 @@ class TableController(QObject):
             dict.fromkeys(name for plan in plans for name in plan.measures)
         )
         current = self._session.measure
-        # Three measures are ticked at first: the shown one, and the first ones
-        # of the plans. The shown one may be among the first three already.
+        # Three measures are ticked at first: the shown one, and the
+        # first ones of the plans. The shown one may be among the first
+        # three already.
         n_others = 3 if current in plan_measures[:3] else 2
         ticked_names = {current, *plan_measures[:n_others]}
         offered = dict.fromkeys((current, *plan_measures, *_PAPER_MEASURES))

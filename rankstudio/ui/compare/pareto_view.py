@@ -44,8 +44,7 @@ _WIDTH_OF_TWO_COLUMNS = 860
 class ParetoRow:
     """A model as a row of the table: its position among all models, its run, and a remark.
 
-    `key`, `title` and `plan` are the number, the title and the plan of
-    the run.
+    `key`, `title` and `plan` are the number, the title and the plan of the run.
     """
 
     position: int
@@ -65,8 +64,8 @@ class ParetoView(View):
     ----------
     picked : Signal(int, object, int)
         The model that the user clicked: the run's number, the model's
-        values of the parameters of which the plan tries several, and its
-        number of features or round.
+        values of the parameters of which the plan tries several, and
+        its number of features or round.
     confirmed : Signal()
         The user chooses the model that was clicked last.
     """
@@ -77,8 +76,8 @@ class ParetoView(View):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
         self._rows: list[ParetoRow] = []
-        # What the columns depend on: the name of the measure, and the x axis,
-        # "size" or the kind of cost.
+        # What the columns depend on: the name of the measure, and the x
+        # axis, "size" or the kind of cost.
         self._columns_key = "", ""
         self.plot = named(
             ParetoPlot(theme, tr("validation measure"), tr("features")), "pareto-plot"
@@ -96,8 +95,8 @@ class ParetoView(View):
             lambda row: row.position,
             _FRONT_TITLE,
         )
-        # columns that a narrow table hides, the first one first; the names of
-        # runs need a width of `names` pixels
+        # columns that a narrow table hides, the first one first; the
+        # names of runs need a width of `names` pixels
         self.table.set_spare(("error",), ("combination",), ("note",), names=_NAME_WIDTH)
         self.sentence = named(PlainLabel(wraps=True), "pareto-sentence", role="caption")
         options = [("size", tr("by k")), ("cost", tr("by cost"))]
@@ -122,8 +121,7 @@ class ParetoView(View):
     def offer(self, costs: RunCosts | None) -> Literal["size", "cost"]:
         """Offer the cost as the x axis if features have a cost.
 
-        ``costs`` is None if no feature has a cost. Return the chosen x
-        axis.
+        ``costs`` is None if no feature has a cost. Return the chosen x axis.
         """
         self.by.setVisible(costs is not None)
         return "cost" if costs is not None and self.by.value() == "cost" else "size"
@@ -168,8 +166,8 @@ class ParetoView(View):
         Parameters
         ----------
         runs : sequence of (int, str, Plan)
-            Number, title and plan of each run; the `run` of a model is a
-            position in this sequence.
+            Number, title and plan of each run; the `run` of a model is
+            a position in this sequence.
         front : ParetoFront or None
             None where no model has the measure on a validation part.
         name : str
@@ -182,8 +180,8 @@ class ParetoView(View):
             self._clear()
             return
         self._rows = _front_rows(runs, front)
-        # The plot has all models, the table only those of the front (`optimal`
-        # has their positions).
+        # The plot has all models, the table only those of the front
+        # (`optimal` has their positions).
         self.plot.set_spots([_spot(row) for row in self._rows], _front_marks(front))
         self.table.set_rows([self._rows[i] for i in front.optimal])
         self._place_table()  # beside the plot, if there is room
@@ -224,8 +222,8 @@ class ParetoView(View):
         ``key`` is the number of the run. Without an inspection, the
         chosen model is the inspected one. This emits no signal.
         """
-        # The table highlights the inspected model, else the chosen one; the
-        # plot marks both, if they differ.
+        # The table highlights the inspected model, else the chosen one;
+        # the plot marks both, if they differ.
         chosen_position = self._position(key, choice)
         position = (
             chosen_position if inspection is None else self._position(key, inspection)
@@ -238,8 +236,8 @@ class ParetoView(View):
 
     def _position(self, key: int | None, choice: Choice) -> int | None:
         """Return the position of a run's model, named by a choice; None if the model is not shown."""
-        # A model is named by its run, its values of the plan's parameters, and
-        # its step: a number of features or rounds.
+        # A model is named by its run, its values of the plan's
+        # parameters, and its step: a number of features or rounds.
         model = key, choice.values, choice.x_value
         rows = (
             row
@@ -459,7 +457,8 @@ def _front_columns(name: str, by: str) -> tuple[Column, ...]:
     """Return the columns of the table of models, for a measure.
 
     ``name`` is that of the measure. ``by`` is "size", "cost" or
-    "milliseconds"; for "cost" and "milliseconds", a column has the cost.
+    "milliseconds"; for "cost" and "milliseconds", a column has the
+    cost.
     """
     cost_columns = {"cost": [_COST_COLUMN], "milliseconds": [_MILLISECONDS_COLUMN]}.get(
         by, []

@@ -109,8 +109,9 @@ class Pipelines:
 
         Plans that differ only in what they report are the same.
         """
-        # To compare the plans by what they compute, give all of them the same
-        # data and reported measures. The first of equal plans is returned.
+        # To compare the plans by what they compute, give all of them
+        # the same data and reported measures. The first of equal plans
+        # is returned.
         form = self._session.plan
         reported = {"measures": form.measures, "convention": form.convention}
         on_form_data = [self._at(plan, form.data).changed(**reported) for plan in plans]
@@ -123,11 +124,11 @@ class Pipelines:
     def made(self, selector: str, ranker: str) -> Plan:
         """Return the plan of a method and a ranker, with the form's protocol, k, pins and bans.
 
-        ``selector`` is the key of the method, and ``ranker`` that of the
-        ranker. The form is the Select page, with the plan of the
+        ``selector`` is the key of the method, and ``ranker`` that of
+        the ranker. The form is the Select page, with the plan of the
         session. All its parameters are taken over if it has the same
-        method, and those of its ranker if it has the same pair of method
-        and ranker.
+        method, and those of its ranker if it has the same pair of
+        method and ranker.
 
         Raises
         ------
@@ -135,9 +136,9 @@ class Pipelines:
             If the method, the ranker and the form's settings do not fit
             together.
         """
-        # A method that selects nothing is a ranker itself, so it has no other
-        # one. All methods share the limit of the number of features (k), and
-        # the pinned and banned features.
+        # A method that selects nothing is a ranker itself, so it has no
+        # other one. All methods share the limit of the number of
+        # features (k), and the pinned and banned features.
         form = self._session.plan
         ranker = ranker if method(selector).selects else OWN_MODEL
         limit = StepKind.FEATURES.limit
@@ -195,8 +196,8 @@ class Pipelines:
             Label columns of the open data: each pipeline on these data
             is returned with each label.
         """
-        # The plan of the form is that of the open data. Other data have their
-        # own label, "".
+        # The plan of the form is that of the open data. Other data have
+        # their own label, "".
         form = self._session.plan
         rows = []
         for dataset in data:
@@ -222,8 +223,8 @@ class Pipelines:
         form = self._session.plan
         if not label:
             return plan
-        # A method that ranks by scores computed elsewhere does not change with
-        # the label, as it learns nothing.
+        # A method that ranks by scores computed elsewhere does not
+        # change with the label, as it learns nothing.
         adapted = self._at(plan, form.data)
         return (
             adapted
@@ -365,8 +366,8 @@ class Pipelines:
         if plan.data == source:
             return plan
         changes: dict[str, object] = {"data": source}
-        # A plan from the file of a comparison has no data yet, so that none
-        # of its settings refers to any: it keeps them.
+        # A plan from the file of a comparison has no data yet, so that
+        # none of its settings refers to any: it keeps them.
         if plan.data != _NO_DATA:
             general_names = {
                 p.name for p in plan.entry.parameters if p.kind is not Kind.FEATURES
@@ -408,13 +409,13 @@ def usual(plan: Plan, dataset: FoldedDataset | None) -> Plan:
 
     Models are selected on validation data, or on left-out training data
     if the plan says so. Without either, the method's own criterion
-    selects them. The convention tells how measures are computed. Without
-    a dataset (None), the plan is returned as it is.
+    selects them. The convention tells how measures are computed.
+    Without a dataset (None), the plan is returned as it is.
     """
     if dataset is None:
         return plan
-    # Inner folds of the training part (`inner` is their number) also serve as
-    # validation data.
+    # Inner folds of the training part (`inner` is their number) also
+    # serve as validation data.
     has_validation = plan.inner or all(fold.vali is not None for fold in dataset.folds)
     changes = {} if has_validation or plan.leaves_out else {"select_by": CRITERION}
     return plan.changed(convention=dataset.convention, **changes)

@@ -31,8 +31,8 @@ _SETTLED_MILLISECONDS = 400
 class RunChanges(Controller):
     """Stores edits in the table of runs and choices of models in the study, and removes runs.
 
-    A removed run leaves the list. The study keeps its results, and marks
-    it as removed.
+    A removed run leaves the list. The study keeps its results, and
+    marks it as removed.
 
     Parameters
     ----------
@@ -61,8 +61,8 @@ class RunChanges(Controller):
         self._runs.marked.connect(self._mark)
         self._runs.cleared.connect(self._forget)
         self._runs.choiceKept.connect(self._store_choice)
-        # A timer: the choice of a model is kept once it has not changed for a
-        # moment.
+        # A timer: the choice of a model is kept once it has not changed
+        # for a moment.
         self._settled = single_shot(_SETTLED_MILLISECONDS, self.keep_choice, self)
         models.session.choiceChanged.connect(self._settled.start)
         # Another change withdraws the offer to undo a removal.
@@ -266,9 +266,9 @@ class _Relabelling(LastingChange):
         self._relabel = relabel
         self._record = record
         self._description = description
-        # A command with a label of ``before`` stands for a change that is in
-        # effect already. The undo stack calls redo when a command is pushed:
-        # this first redo does nothing then.
+        # A command with a label of ``before`` stands for a change that
+        # is in effect already. The undo stack calls redo when a command
+        # is pushed: this first redo does nothing then.
         self._label_before = record.label if before is None else before
         self._label_after = label
         self._is_done = before is not None
@@ -276,8 +276,8 @@ class _Relabelling(LastingChange):
     def again(self) -> _Relabelling:
         """Return the same change of a run's label as a new command, which is already done.
 
-        When the new command is pushed on the undo stack, nothing changes
-        until the user undoes it.
+        When the new command is pushed on the undo stack, nothing
+        changes until the user undoes it.
         """
         return _Relabelling(
             self._relabel,

@@ -83,8 +83,7 @@ class RunRow:
     progress : float
         Share of the work that is done, from 0 to 1.
     seconds_left : float or None
-        Estimated time until the run is finished; None where it is not
-        known.
+        Estimated time until the run is finished; None where it is not known.
     message : str
         Reason why the run failed, or another remark on its state.
     can_go_on : bool
@@ -94,8 +93,7 @@ class RunRow:
     summary : MeasureSummary
         Measures of the finished folds.
     measured_by : str
-        Key of the convention that the summary follows; "" for the
-        plan's.
+        Key of the convention that the summary follows; "" for the plan's.
     n_folds, folds_done : int
         Number of folds of the run, and of its finished folds.
     seconds : float
@@ -103,8 +101,7 @@ class RunRow:
     note : str
         Warning on the results of the run; "" for none.
     by_hand : str
-        Model of the run that the user chose: "λ = 2³ · k = 10"; "" for
-        none.
+        Model of the run that the user chose: "λ = 2³ · k = 10"; "" for none.
     is_measured : bool
         Whether the summary is up to date: False while the run has to be
         measured again.
@@ -178,8 +175,7 @@ class RunRow:
 def run_row(record: RunRecord, measured: MeasuredRun, choice: Choice) -> RunRow:
     """Return the row of a run with its current state and measures, and the model chosen by hand.
 
-    ``measured`` has the results by the measures and the convention in
-    use.
+    ``measured`` has the results by the measures and the convention in use.
     """
     folds = tuple(measured.folds.values())
     # A row has what is shown of a run, as numbers and texts.
@@ -227,8 +223,8 @@ def _hand_choice_text(plan: Plan, choice: Choice) -> str:
     values_text = ""
     if choice.values is not None and len(choice.values) == len(plan.axes):
         values_text = combination_label(plan.axes, choice.values)
-    # The coordinate on a path (`x_value`) is a size only if the steps count
-    # features; other methods have rounds or iterations.
+    # The coordinate on a path (`x_value`) is a size only if the steps
+    # count features; other methods have rounds or iterations.
     size = choice.x_value if plan.step_kind is StepKind.FEATURES else None
     size_text = "" if size is None else f"k = {size}"
     return " · ".join(filter(None, (values_text, size_text)))
@@ -239,8 +235,8 @@ def _best_means(
 ) -> dict[tuple[int, str], float]:
     """Return the best mean within the group for each run of a ranked group, by run and measure.
 
-    ``rows`` has the runs by number. A run whose own mean equals the best
-    mean is the best of its group.
+    ``rows`` has the runs by number. A run whose own mean equals the
+    best mean is the best of its group.
     """
     best_means: dict[tuple[int, str], float] = {}
     for group in groups:
@@ -274,8 +270,8 @@ class RunsPanel(Panel):
     ticked : Signal(int)
         Number of the run whose tick the user wants to change.
     removed : Signal(object)
-        Numbers of the runs to remove: the highlighted ones after Delete,
-        or the one of a context menu.
+        Numbers of the runs to remove: the highlighted ones after
+        Delete, or the one of a context menu.
     written : Signal(int, str, str)
         Number of a run, the column that the user wrote into ("method"
         for the name, "note" or "tags"), and the text.
@@ -290,8 +286,7 @@ class RunsPanel(Panel):
     goOnRequested : Signal(int)
         Number of the run to resume.
     everyFoldAsked : Signal(object)
-        Numbers of the runs on some folds to run on all folds (tuple of
-        int).
+        Numbers of the runs on some folds to run on all folds (tuple of int).
     """
 
     selected = Signal(int)
@@ -384,8 +379,8 @@ class RunsPanel(Panel):
         self.tools.setSpacing(6)
         self.set_content(self.table)
         self.table.chosen.connect(self._on_chosen)
-        # Queued, as new rows or columns would close the editor whose text is
-        # just being read.
+        # Queued, as new rows or columns would close the editor whose
+        # text is just being read.
         self.table.rows_model.written.connect(
             self._on_written, Qt.ConnectionType.QueuedConnection
         )
@@ -421,8 +416,8 @@ class RunsPanel(Panel):
         groups : sequence of RunGroup
             The groups of comparable runs, in their order in the table.
         sealed : Mapping of int to str, optional
-            Name of the dataset of each run whose test part is sealed, by
-            the run's number.
+            Name of the dataset of each run whose test part is sealed,
+            by the run's number.
         """
         self._sealed = sealed or {}
         self._groups = tuple(groups)
@@ -448,8 +443,8 @@ class RunsPanel(Panel):
         if name != self._measure:
             self._column_choices.pop(name, None)
             self._measure_to_reveal = name
-        # A run alone in its group has nothing to be compared with. Without any
-        # groups, all runs are compared.
+        # A run alone in its group has nothing to be compared with.
+        # Without any groups, all runs are compared.
         groups = [group for group in self._groups if len(group.measured) > 1]
         tested_keys = {key for group in groups for key in group.measured}
         self._compared = {
@@ -463,8 +458,8 @@ class RunsPanel(Panel):
     def comparison_of(self, key: int) -> ComparedRun | None:
         """Return the comparison of a run with the reference of its group.
 
-        ``key`` is the number of the run. Return None for a run without a
-        comparison.
+        ``key`` is the number of the run. Return None for a run without
+        a comparison.
         """
         return self._compared.get(key)
 
@@ -513,8 +508,8 @@ class RunsPanel(Panel):
 
     def _show(self) -> None:
         """Show the runs that match the filter in their groups, with columns that fit their plans."""
-        # The settings in which plans differ take a while, so they are computed
-        # anew only for other plans.
+        # The settings in which plans differ take a while, so they are
+        # computed anew only for other plans.
         rows = self.rows()
         plans = {row.key: row.plan for row in rows}
         if plans != self._plans:
@@ -581,27 +576,28 @@ class RunsPanel(Panel):
     def _heading(self, group: RunGroup) -> Heading:
         """Return the heading above the runs of a group.
 
-        It says on which data the runs were measured, how many runs there are,
-        and in a sentence, how many of them are better than the reference. The
-        reference is the run with which the others are compared; its name is
-        bold. If some runs of the group have only some of the folds, a link
-        runs their plans on all folds.
+        It says on which data the runs were measured, how many runs
+        there are, and in a sentence, how many of them are better than
+        the reference. The reference is the run with which the others
+        are compared; its name is bold. If some runs of the group have
+        only some of the folds, a link runs their plans on all folds.
         """
         measured_parts = {
             measured_group.part
             for measured_group in self._groups
             if measured_group.measured
         }
-        # The extent is a text that says which folds the runs have. The part of
-        # the data (test, validation) is said only if groups differ in it.
+        # The extent is a text that says which folds the runs have. The
+        # part of the data (test, validation) is said only if groups
+        # differ in it.
         extent = group.extent
         if len(measured_parts) > 1 and group.measured:
             extent = f"{group.part.label}, {extent}"
         runs_text = trn("{n} run", "{n} runs", len(group.keys)).format(
             n=len(group.keys)
         )
-        # The sentence is split around the name of the reference, which is bold.
-        # It may be "", or have no reference.
+        # The sentence is split around the name of the reference, which
+        # is bold. It may be "", or have no reference.
         sentence, reference = self._sentence(group)
         before, name, after = (
             sentence.partition(reference) if reference else (sentence, "", "")
@@ -644,8 +640,9 @@ class RunsPanel(Panel):
             if not group.unranked:
                 return "", ""
             return tr("not ranked: {reason}").format(reason=group.unranked), ""
-        # The comparisons of the group's runs with their reference; `paired_test` is a
-        # paired test, None for the reference and for runs that wait.
+        # The comparisons of the group's runs with their reference;
+        # `paired_test` is a paired test, None for the reference and for
+        # runs that wait.
         compared = [
             self._compared[key] for key in group.measured if key in self._compared
         ]
@@ -697,8 +694,9 @@ class RunsPanel(Panel):
         The properties are: the names of the measures, the shown one
         first; the measure that chose models, if its deviation is known;
         whether plans differ in settings; whether there are tests; the
-        columns that the user shows or hides; which of the columns "note"
-        and "tags" have content; and whether a model was chosen by hand.
+        columns that the user shows or hides; which of the columns
+        "note" and "tags" have content; and whether a model was chosen
+        by hand.
         """
         measures = list(
             dict.fromkeys(name for row in rows for name in row.summary.means)
@@ -732,8 +730,8 @@ class RunsPanel(Panel):
     def _set_columns(self, key: tuple[Any, ...]) -> None:
         """Show other columns if ``key``, the properties that determine the columns, has changed.
 
-        The column of the first measure and those before it do not scroll
-        sideways.
+        The column of the first measure and those before it do not
+        scroll sideways.
         """
         if key != self._columns_key:
             self._columns_key = key  # which `_columns` reads
@@ -787,8 +785,8 @@ class RunsPanel(Panel):
         Columns without content, such as tests before there are any, are
         left out.
         """
-        # The properties that determine the columns; `_` are the columns that
-        # the user shows or hides, which the caller considers.
+        # The properties that determine the columns; `_` are the columns
+        # that the user shows or hides, which the caller considers.
         (
             measures,
             chooser,
@@ -843,8 +841,8 @@ class RunsPanel(Panel):
     def _actions(self, row: RunRow) -> list[RowAction]:
         """Return the actions of the context menu for a run.
 
-        Stop, resume and compare are offered only in states in which they
-        are possible.
+        Stop, resume and compare are offered only in states in which
+        they are possible.
         """
         editable_columns = (
             ("method", tr("Rename")),
@@ -981,8 +979,8 @@ def first_columns(is_ticked: Callable[[RunRow], bool]) -> list[Column]:
     """Return the columns that identify a run: tick, dot, number and name.
 
     ``is_ticked`` returns whether a run is ticked. The dot has the run's
-    color in plots. A run with a note on its results has a mark after its
-    name.
+    color in plots. A run with a note on its results has a mark after
+    its name.
     """
     tick = tick_column(is_ticked, tr("Tick the runs to compare (Space)"))
     number = Column(
@@ -1042,8 +1040,7 @@ def label_columns(keys: Collection[str]) -> list[Column]:
 def settings_column(differences: Callable[[RunRow], str | None]) -> Column:
     """Return the column of the parameters in which runs of a method differ.
 
-    ``differences`` returns the text of a row's cell, or None for an
-    empty cell.
+    ``differences`` returns the text of a row's cell, or None for an empty cell.
     """
     tooltip = tr("Only parameters in which the runs of a method differ")
     return Column(
@@ -1196,8 +1193,8 @@ BY_HAND = Column(
 def _rule_sentence(row: RunRow) -> str:
     """Return a hint for a run of which the user chose a model: the measures are those of another model.
 
-    They are those of the model that the plan's rule chose. `sizes` are the
-    numbers of its features, which may differ between folds.
+    They are those of the model that the plan's rule chose. `sizes` are
+    the numbers of its features, which may differ between folds.
     """
     sizes = range_text(row.summary.sizes)
     return tr(

@@ -67,8 +67,9 @@ class StabilityView(View):
                 "Values of the map: share of common features, or similarity corrected for chance"
             ),
         )
-        # A map with the folds on both axes; the value of each cell is written
-        # in it. The colors go from a similarity of 0 to one of 1.
+        # A map with the folds on both axes; the value of each cell is
+        # written in it. The colors go from a similarity of 0 to one of
+        # 1.
         self.plot = HeatMapPlot(
             theme,
             tr("similarity"),
@@ -105,9 +106,9 @@ class StabilityView(View):
 
     def show_stability(self, name: str, stability: SelectionStability) -> None:
         """Show the stability of the selections of the run called ``name`` over its folds."""
-        # Beside Jaccard's index, one that is corrected for chance is offered.
-        # Which one that is depends on whether all selections have the same
-        # number of features.
+        # Beside Jaccard's index, one that is corrected for chance is
+        # offered. Which one that is depends on whether all selections
+        # have the same number of features.
         previous = self._stability
         self._stability = stability
         corrected_index = stability.indices.index
@@ -145,8 +146,8 @@ class StabilityView(View):
         super().resizeEvent(event)
         has_room = self.width() >= scaled(_MIN_WIDTH_WITH_MAP)
         self.plot.setVisible(has_room)
-        # The choice of the index is in the panel's header, which has the tools
-        # of the shown view only.
+        # The choice of the index is in the panel's header, which has
+        # the tools of the shown view only.
         self.index.setVisible(has_room and not self.isHidden())
         # A third of the view, within limits.
         self._index_area.setFixedWidth(
@@ -212,8 +213,8 @@ class StabilityView(View):
             found=_index_value(stability, index)
         )
         self.plot.note = f"{self.plot.axes.title}, {mean}"
-        # The first row of a heat map is at the bottom; reversed, fold 1 is
-        # at the top.
+        # The first row of a heat map is at the bottom; reversed, fold 1
+        # is at the top.
         self.plot.set_values(values[::-1], folds[::-1], folds)
         self.plot.select(None)
 
@@ -240,8 +241,9 @@ def _index_facts(stability: SelectionStability) -> list[Fact]:
     value, _, low, high = indices.nogueira
     k = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}–{sizes[-1]}"
     interval = f"{correlation_text(low)} … {correlation_text(high)}"
-    # `times` counts the folds that selected a feature. `index` is the name
-    # of an index that is corrected for chance, `consistency` its value.
+    # `times` counts the folds that selected a feature. `index` is the
+    # name of an index that is corrected for chance, `consistency` its
+    # value.
     n_everywhere = sum(
         feature.times == len(stability.folds) for feature in stability.features
     )
@@ -289,8 +291,8 @@ _FEATURE_COLUMNS = (
 def _stability_columns(folds: Sequence[int]) -> list[Column]:
     """Return the columns: the feature, the number of folds that select it, and its rank in each fold.
 
-    Where there are too many folds for a column each, the columns of ranks are
-    left out. The number of folds is drawn as a bar, too.
+    Where there are too many folds for a column each, the columns of
+    ranks are left out. The number of folds is drawn as a bar, too.
     """
     times = Column(
         "times",

@@ -88,9 +88,9 @@ class TestsView(View):
             self.table.set_columns(_columns_for_measure(name))
         # The reference alone is no comparison.
         self.table.set_rows(rows if len(rows) > 1 else ())
-        # A narrow table hides columns, one group after the other. The column
-        # "differs" contains the reasons why runs are left out: with such runs
-        # it is hidden last.
+        # A narrow table hides columns, one group after the other. The
+        # column "differs" contains the reasons why runs are left out:
+        # with such runs it is hidden last.
         some_are_left_out = any(row.role == "left out" for row in self.table.rows())
         # False sorts before True, so the group with "differs" comes last.
         hidden_first = sorted(
@@ -102,8 +102,8 @@ class TestsView(View):
     def set_runs(self, runs: Mapping[int, str], reference: int | None) -> None:
         """Offer runs as the reference, by their numbers and titles, and select one.
 
-        ``reference`` is the number of the selected run; None selects the
-        entry for the best run.
+        ``reference`` is the number of the selected run; None selects
+        the entry for the best run.
         """
         numbered_titles = tuple(runs.items())
         if numbered_titles != self._runs:
@@ -203,9 +203,9 @@ def _result_column(
 ) -> Column:
     """Return a column with one number of the tests, the attribute `key` of a `PairedComparison`.
 
-    A run without a test (``paired_test``), such as the reference, has an
-    empty cell. ``text`` formats the number; ``bold`` returns whether the
-    number of a row is bold; ``full`` is a longer title for exported
+    A run without a test (``paired_test``), such as the reference, has
+    an empty cell. ``text`` formats the number; ``bold`` returns whether
+    the number of a row is bold; ``full`` is a longer title for exported
     files. Title, tooltip and width (in pixels) are those of the column.
     """
     return Column(
@@ -231,8 +231,8 @@ def _corrected_p_column(
 
     `key` and `raw_key` are the attributes with the corrected and the
     uncorrected values. `decides` tells whether the p-values of this
-    column decide on significance, and are bold if significant. Title and
-    tooltip are those of the column's header.
+    column decide on significance, and are bold if significant. Title
+    and tooltip are those of the column's header.
     """
 
     def hint(row: ComparedRun) -> str:

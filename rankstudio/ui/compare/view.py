@@ -99,8 +99,8 @@ class View(QWidget):
         placeholder : str
             Text of the table while it has no rows.
         identity : callable
-            Returns the identity of a row, by which the row is recognized
-            after its contents have changed.
+            Returns the identity of a row, by which the row is
+            recognized after its contents have changed.
         accessible_name : str
             Name of the table for a screen reader.
         """
@@ -141,8 +141,8 @@ class ContributedView(View):
     ) -> Computation | None:
         """Show the contents for the shown run at once and return None, or return their computation.
 
-        ``record`` is the shown run, None without one, and ``measure`` is
-        the name of the measure in use.
+        ``record`` is the shown run, None without one, and ``measure``
+        is the name of the measure in use.
         """
         raise NotImplementedError
 
@@ -154,8 +154,7 @@ class ComparedRuns:
     Attributes
     ----------
     runs : Mapping of int to RunResult
-        The runs by number, as they are measured now; without sealed test
-        parts.
+        The runs by number, as they are measured now; without sealed test parts.
     titles : Mapping of int to str
         The titles of the runs, by number.
     reference : int or None
@@ -173,8 +172,8 @@ class ComparedRuns:
 class ContributedComparison(View):
     """Base of a plug-in's view of the ticked runs, in the panel of results.
 
-    The runs are those of the shown group of comparable runs. The view is
-    a part of its tab while it suits these runs.
+    The runs are those of the shown group of comparable runs. The view
+    is a part of its tab while it suits these runs.
 
     Attributes
     ----------

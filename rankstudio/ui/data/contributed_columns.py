@@ -53,8 +53,8 @@ class ContributedColumn(QObject):
         self.entry = entry
         self._session = session
 
-        # The last computed values by the id of the feature, and the key of what
-        # they depend on (`_key`).
+        # The last computed values by the id of the feature, and the key
+        # of what they depend on (`_key`).
         self._values: dict[int, FeatureValue] = {}
         self._values_key: Key | None = None
 
@@ -104,17 +104,17 @@ class ContributedColumn(QObject):
     def _compute(self) -> Computation | None:
         """Return the computation of the column on the shown fold.
 
-        Return None while no single fold is shown. The computation is carried
-        out on the worker, and then calls the inner function `show` with the
-        values.
+        Return None while no single fold is shown. The computation is
+        carried out on the worker, and then calls the inner function
+        `show` with the values.
         """
         fold = self._session.shown_fold
         key = self._key()
         if fold is None:
             return None
 
-        # The key is that of the time of the request, as another fold may be
-        # shown later.
+        # The key is that of the time of the request, as another fold
+        # may be shown later.
         def show(values: dict[int, FeatureValue]) -> None:
             """Store the values by the ids of features, and emit `changed`."""
             self._values = values
@@ -141,9 +141,10 @@ def contributed_columns(
 ) -> tuple[ContributedColumn, ...]:
     """Return the columns of the table of features that plug-ins add.
 
-    ``session`` has the shown fold, for which the worker computes the numbers;
-    ``fail`` is called with a sentence if that fails. ``panel`` shows the
-    columns: nothing is computed while it is hidden. ``parent`` owns them.
+    ``session`` has the shown fold, for which the worker computes the
+    numbers; ``fail`` is called with a sentence if that fails. ``panel``
+    shows the columns: nothing is computed while it is hidden.
+    ``parent`` owns them.
     """
     return tuple(
         ContributedColumn(entry, session, worker, fail, panel, parent)
@@ -156,9 +157,9 @@ def _column_values(
 ) -> dict[int, FeatureValue]:
     """Return the values of a column by the ids of the features.
 
-    ``function`` is the path of the plug-in's function, "module:name", whose
-    module is imported here, on the worker. The function is called with the
-    shown fold and the key of the convention of measures.
+    ``function`` is the path of the plug-in's function, "module:name",
+    whose module is imported here, on the worker. The function is called
+    with the shown fold and the key of the convention of measures.
     """
     values: dict[int, FeatureValue] = finish(imported(function)(fold, convention))
     return values

@@ -54,12 +54,12 @@ class DataController(PageController):
         self._session = session
         self._absence = models.absence
 
-        # Reports on the quality of features, by fold (None for all folds) and
-        # convention.
+        # Reports on the quality of features, by fold (None for all
+        # folds) and convention.
         self._reports: dict[tuple[int | None, str], QualityReport] = {}
 
-        # Reports that also hold for the next dataset, if that differs from the
-        # present one in the names of features only.
+        # Reports that also hold for the next dataset, if that differs
+        # from the present one in the names of features only.
         self._reports_to_keep: dict[tuple[int | None, str], QualityReport] = {}
         self._notes: Mapping[int, str] = {}  # the user's, by the ids of features
         self.panel = DataPanel(theme)
@@ -68,8 +68,8 @@ class DataController(PageController):
         fail = self.failed.emit
         panel = self.statistics
 
-        # Each of these has a computation done on the worker when the key, a
-        # function of this class, returns another value.
+        # Each of these has a computation done on the worker when the
+        # key, a function of this class, returns another value.
         self._summary_demand = OnDemand(
             self, worker, self._summary_key, self._describe, fail
         )
@@ -122,8 +122,8 @@ class DataController(PageController):
     def _show(self) -> None:
         """Show other data, and discard what was computed for the previous ones.
 
-        Reports on features and summaries of folds stay if only names
-        of features have changed.
+        Reports on features and summaries of folds stay if only names of
+        features have changed.
         """
         self._reports = self._reports_to_keep
         self._reports_to_keep = {}
@@ -200,8 +200,8 @@ class DataController(PageController):
     def _reason_without_statistics(self) -> str:
         """Return why there are no statistics, as a sentence.
 
-        No data are open, the statistics are being computed, or the documents
-        are not open.
+        No data are open, the statistics are being computed, or the
+        documents are not open.
         """
         if self._session.dataset is None:
             return NOTHING
@@ -222,8 +222,9 @@ class DataController(PageController):
         if not self.statistics.isVisible() or not self.panel.shows(
             self._session.dataset
         ):
-            # After a change of the data, signals of plan or measure may come
-            # before that of the data; the panel does not have the new data yet.
+            # After a change of the data, signals of plan or measure may
+            # come before that of the data; the panel does not have the
+            # new data yet.
             return
         dataset = self._session.dataset
         summary = self.panel.summary()
@@ -238,24 +239,24 @@ class DataController(PageController):
             subject, summary, fold.train if fold else None, self._rows(summary)
         )
 
-        # Have the qualities and the columns of plug-ins computed if they have
-        # changed.
+        # Have the qualities and the columns of plug-ins computed if
+        # they have changed.
         self._quality_demand.update()
         for column in self._contributed:
             column.update()
 
     def _rows(self, summary: DatasetSummary) -> list[DescribedFeature]:
         """Return the features of a summary, each with all that is known about it so far."""
-        # `_view` is the pair of shown fold and convention. Until its report is
-        # computed, the quality of each feature is None.
+        # `_view` is the pair of shown fold and convention. Until its
+        # report is computed, the quality of each feature is None.
         report = self._reports.get(self._view)
         qualities = (
             report.features if report is not None else [None] * len(summary.features)
         )
         dataset = self._session.dataset
 
-        # Costs of the plan, by the ids of features; 1 for those that it does
-        # not name. None if the method has no costs.
+        # Costs of the plan, by the ids of features; 1 for those that it
+        # does not name. None if the method has no costs.
         costs = self._costs()
         plan = self._session.plan
         groups = group_names(feature_groups_of(plan))
@@ -269,8 +270,9 @@ class DataController(PageController):
         query_costs = {} if plan_costs is None else plan_costs.per_query
         names = tuple(f.name for f in summary.features)
         if dataset is not None:
-            # The user may have renamed a feature since the summary was computed.
-            # The ids of the dataset ascend; the search gives their positions.
+            # The user may have renamed a feature since the summary was
+            # computed. The ids of the dataset ascend; the search gives
+            # their positions.
             ids = [f.feature_id for f in summary.features]
             names = tuple(
                 dataset.feature_names[i]
@@ -309,8 +311,8 @@ class DataController(PageController):
     def costs_parameter(self) -> Parameter | None:
         """Return the parameter of the plan's method that has the costs of features.
 
-        Return None if the method has none, or if the plan tries several sets of
-        costs.
+        Return None if the method has none, or if the plan tries several
+        sets of costs.
         """
         plan = self._session.plan
         parameter = next(
@@ -323,8 +325,8 @@ class DataController(PageController):
     def _costs(self) -> dict[int, float] | None:
         """Return the costs in the plan, by the ids of features; a feature without an entry costs 1.
 
-        Return None for a method without costs, or for costs in milliseconds,
-        which are shown in other columns.
+        Return None for a method without costs, or for costs in
+        milliseconds, which are shown in other columns.
         """
         parameter = self.costs_parameter()
         if (
@@ -353,9 +355,10 @@ class DataController(PageController):
     def _assess_features(self) -> Computation | None:
         """Return the computation of the report on the features: how each ranks alone, and warnings.
 
-        Return None until the summary is computed, which the report needs. The
-        report is stored under the fold and the convention (``view``) that are
-        shown now, as others may be shown by the time it arrives.
+        Return None until the summary is computed, which the report
+        needs. The report is stored under the fold and the convention
+        (``view``) that are shown now, as others may be shown by the
+        time it arrives.
         """
         dataset = self._session.dataset
         summary = self.panel.summary()

@@ -77,8 +77,8 @@ class DataSources(QDialog):
 def _card(source: dict[str, str]) -> QFrame:
     """Return the card of one dataset: its contents, terms of use, citation and address.
 
-    ``source`` is an entry of the program's file on where to get data: texts by
-    their names. The text "open" says how to open the dataset.
+    ``source`` is an entry of the program's file on where to get data:
+    texts by their names. The text "open" says how to open the dataset.
     """
     card = named(QFrame(), accessible_name=source["name"], role="panel")
     column = fill(QVBoxLayout(card), margins=(14, 12, 14, 12), spacing=4)

@@ -54,10 +54,11 @@ _NAME_FILTER = tr("Names of features (*.csv *.txt *.json);;All files (*)")
 class FeatureNames(Controller):
     """Stores the names, notes, costs and groups that the user gives to features, or reads from files.
 
-    Names, notes, costs and groups belong to the contents of the data, and not
-    to a study: they are stored in a table in the folder of the settings, under
-    the checksum of the first data file. Groups and costs are also in the plan
-    of a run, as they were when the run began.
+    Names, notes, costs and groups belong to the contents of the data,
+    and not to a study: they are stored in a table in the folder of the
+    settings, under the checksum of the first data file. Groups and
+    costs are also in the plan of a run, as they were when the run
+    began.
 
     Parameters
     ----------
@@ -94,8 +95,8 @@ class FeatureNames(Controller):
         # `written` has the text that the user wrote into a cell.
         data.statistics.table.rows_model.written.connect(self._change)
 
-        # `names` is the button that reads names from a file; `row_actions`
-        # makes the context menu of a row.
+        # `names` is the button that reads names from a file;
+        # `row_actions` makes the context menu of a row.
         data.statistics.names.clicked.connect(self.ask)
         data.statistics.table.row_actions = self._actions
 
@@ -123,8 +124,8 @@ class FeatureNames(Controller):
     def read(self, path: Path) -> None:
         """Take over the names and groups of features in a file.
 
-        A file at ``path`` that has neither a name nor a group for any feature
-        of the data is refused, with an error.
+        A file at ``path`` that has neither a name nor a group for any
+        feature of the data is refused, with an error.
         """
         dataset = self._session.dataset
         if dataset is None:
@@ -159,8 +160,8 @@ class FeatureNames(Controller):
     def read_set(self, path: Path | str) -> None:
         """Take over the feature set in a file, which defines how a search engine computes features.
 
-        A set that defines no feature of the data is refused, with an error. A
-        warning says if the set does not match the data.
+        A set that defines no feature of the data is refused, with an
+        error. A warning says if the set does not match the data.
         """
         dataset = self._session.dataset
         path = Path(path)
@@ -199,8 +200,8 @@ class FeatureNames(Controller):
     def read_costs(self, path: Path | str) -> None:
         """Take over the costs of features in a file, in milliseconds.
 
-        A method with costs selects by them from now on. An error says if the
-        file cannot be used.
+        A method with costs selects by them from now on. An error says
+        if the file cannot be used.
         """
         dataset = self._session.dataset
         plan = self._session.plan
@@ -220,8 +221,8 @@ class FeatureNames(Controller):
         # Session and runs use the dataset with the costs from now on.
         self._exchange(dataset, dataset.extended(costs))
 
-        # The value MILLISECONDS makes a method with a parameter of costs use
-        # these costs.
+        # The value MILLISECONDS makes a method with a parameter of
+        # costs use these costs.
         cost_parameters = {
             p.name: MILLISECONDS for p in plan.entry.parameters if p.kind is Kind.COSTS
         }
@@ -253,8 +254,8 @@ class FeatureNames(Controller):
     def _change(self, row: DescribedFeature, key: str, text: str) -> None:
         """Take over a cost or name that the user wrote into a cell of the table.
 
-        ``key`` is that of the column, ``row`` the feature. For other columns,
-        nothing is done.
+        ``key`` is that of the column, ``row`` the feature. For other
+        columns, nothing is done.
         """
         if key == "cost":
             self._set_cost(row.feature_id, text)
@@ -324,8 +325,7 @@ class FeatureNames(Controller):
         """Replace a dataset by one that differs in names or definitions of features only.
 
         The session and the runs use ``new`` in place of ``dataset``
-        from now on. Statistics that were computed of the features
-        stay.
+        from now on. Statistics that were computed of the features stay.
         """
         self._runs.give_dataset(
             [r for r in self._runs.records if r.dataset is dataset], new
@@ -360,8 +360,8 @@ class FeatureNames(Controller):
             )
             return
 
-        # The value MILLISECONDS stands for imported costs; a typed cost ends
-        # their use. Costs of 1, the default, are not stored.
+        # The value MILLISECONDS stands for imported costs; a typed cost
+        # ends their use. Costs of 1, the default, are not stored.
         parameters = dict(self._session.plan.parameters)
         old_costs = parameters[parameter.name]
         costs = {} if old_costs == MILLISECONDS else dict(old_costs)
@@ -399,9 +399,9 @@ class FeatureGroups(Controller):
         self._window = parent
         self._groups: Groups = feature_groups_of(session.plan)  # before the next change
 
-        # The changes that the user made here, to tell them from other changes
-        # of the plan: checksum of the data, groups before and groups after the
-        # change.
+        # The changes that the user made here, to tell them from other
+        # changes of the plan: checksum of the data, groups before and
+        # groups after the change.
         self._edits: set[tuple[str, Groups, Groups]] = set()
         data.statistics.table.rows_model.written.connect(self._write)
         session.planChanged.connect(self._follow)
@@ -466,8 +466,8 @@ class FeatureGroups(Controller):
     def _write(self, row: DescribedFeature, key: str, text: str) -> None:
         """Take over a group that the user wrote into a cell of the table.
 
-        ``key`` is that of the column, ``row`` the feature. For other columns,
-        nothing is done.
+        ``key`` is that of the column, ``row`` the feature. For other
+        columns, nothing is done.
         """
         if key == "group":
             self._put([row], text)
@@ -501,9 +501,9 @@ class FeatureGroups(Controller):
     def _follow(self) -> None:
         """Emit `changed` if the user has changed the plan's groups here, or has undone or redone such a change.
 
-        The signal leads to storing the groups with the user's notes on the
-        data. Groups that come with the plan of a run or of a file are not
-        stored.
+        The signal leads to storing the groups with the user's notes on
+        the data. Groups that come with the plan of a run or of a file
+        are not stored.
         """
         dataset = self._session.dataset
         old_groups = self._groups

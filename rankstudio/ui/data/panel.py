@@ -50,9 +50,9 @@ def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
 
     Return () for LETOR text: it is the usual format, without choices.
     """
-    # `read_as` names the format and the columns or files used; `qid` is the
-    # column of query ids, or the file that says which documents belong to which
-    # query.
+    # `read_as` names the format and the columns or files used; `qid` is
+    # the column of query ids, or the file that says which documents
+    # belong to which query.
     read_as = dataset.origin.read_as
     is_one_ranking = dataset.origin.columns.no_queries
     form = format_of_key(read_as.format)
@@ -97,9 +97,10 @@ def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
 def read_as_sentence(dataset: FoldedDataset) -> str:
     """Return a sentence on how a dataset was read.
 
-    The sentence names the columns of a table, and the numbers of features and
-    queries of the training part of the first fold. `qid` and `label` are the
-    columns of query and label, or the files that replace them.
+    The sentence names the columns of a table, and the numbers of
+    features and queries of the training part of the first fold. `qid`
+    and `label` are the columns of query and label, or the files that
+    replace them.
     """
     read_as = dataset.origin.read_as
     train = dataset.folds[0].train
@@ -164,10 +165,10 @@ def fold_facts(
 ) -> tuple[Fact, ...]:
     """Return facts on a fold: its numbers of documents and queries as "train / vali / test", and of features.
 
-    Without documents, a note says that they are not open. The
-    summary, which takes time to compute, adds notes; it is None until
-    it is computed. With ``one_ranking``, all documents are one
-    ranking, and a note on that replaces the number of queries.
+    Without documents, a note says that they are not open. The summary,
+    which takes time to compute, adds notes; it is None until it is
+    computed. With ``one_ranking``, all documents are one ranking, and a
+    note on that replaces the number of queries.
     """
     if not fold.train.n_documents:
         return (ABSENT, features_row(fold.train.n_features, summary))
@@ -193,9 +194,9 @@ def all_folds_facts(
 ) -> tuple[Fact, ...]:
     """Return facts on a whole dataset: its folds, and its documents and queries.
 
-    Documents and queries are counted in the test parts of all folds, which have
-    each document once. The summary with the counts is None until it is
-    computed.
+    Documents and queries are counted in the test parts of all folds,
+    which have each document once. The summary with the counts is None
+    until it is computed.
     """
     rows = [Fact(tr("folds"), str(len(dataset.folds)))]
     if not dataset.folds[0].train.n_documents:
@@ -220,8 +221,8 @@ def all_folds_facts(
 def features_row(n_features: int, summary: DatasetSummary | None) -> Fact:
     """Return the fact on the number of features.
 
-    A note says how many are constant, which cannot change any ranking. There is
-    no note until the summary is computed (None).
+    A note says how many are constant, which cannot change any ranking.
+    There is no note until the summary is computed (None).
     """
     constant = summary.constant if summary else ()
     if not constant:
@@ -244,8 +245,8 @@ def label_rows(summary: DatasetSummary) -> tuple[tuple[str, int], ...]:
     if len(labels) <= _MAX_LABELS:
         return tuple((f"{value:g}", count) for value, count in labels)
 
-    # The positions at which six ranges of about equally many different labels
-    # begin, and the end. `labels` are pairs of label and count.
+    # The positions at which six ranges of about equally many different
+    # labels begin, and the end. `labels` are pairs of label and count.
     edges = [round(i * len(labels) / _MAX_LABELS) for i in range(_MAX_LABELS + 1)]
     rows = []
     for start, stop in pairwise(edges):
@@ -283,8 +284,8 @@ def convention_facts(
 ) -> tuple[Fact, ...]:
     """Return facts on where the convention of the measures does not suit the labels or the queries.
 
-    ``key`` is that of the convention. A convention may set a measure to 0 for
-    queries shorter than its cut-off, such as the 10 of NDCG@10.
+    ``key`` is that of the convention. A convention may set a measure to
+    0 for queries shorter than its cut-off, such as the 10 of NDCG@10.
     """
     # Queries that are too short for a usual measure; None without such.
     short = (
@@ -320,8 +321,8 @@ def convention_facts(
 class DataPanel(Panel):
     """A panel on the open dataset: name, choice of the fold, counts, and bars of the relevance labels.
 
-    Facts that take time to compute are shown after :meth:`show_summary` was
-    called with a `DatasetSummary`.
+    Facts that take time to compute are shown after :meth:`show_summary`
+    was called with a `DatasetSummary`.
 
     Attributes
     ----------
@@ -374,8 +375,8 @@ class DataPanel(Panel):
     ) -> None:
         """Show a dataset and its first fold.
 
-        If only names of features have changed, `keep_summaries` keeps the
-        summaries that were computed.
+        If only names of features have changed, `keep_summaries` keeps
+        the summaries that were computed.
         """
         self._dataset = dataset
         self._summaries = self._summaries if keep_summaries else {}
@@ -388,8 +389,8 @@ class DataPanel(Panel):
         if len(numbers) > 1:
             options.append((None, tr("all")))
 
-        # Up to six folds have a button each; more are in a combo box, and one
-        # alone needs no choice.
+        # Up to six folds have a button each; more are in a combo box,
+        # and one alone needs no choice.
         self._folds.set_options(options if len(numbers) <= _MAX_FOLD_BUTTONS else [])
         self._folds.setVisible(1 < len(numbers) <= _MAX_FOLD_BUTTONS)
         self._fold_box.clear()
@@ -496,8 +497,8 @@ class DataPanel(Panel):
         else:
             rows = all_folds_facts(self._dataset, summary)
 
-        # `ABSENT` is the fact that the documents are not open. While they are being
-        # opened, a text on that replaces its note.
+        # `ABSENT` is the fact that the documents are not open. While
+        # they are being opened, a text on that replaces its note.
         if self._opening_text:
             opening = replace(ABSENT, note=self._opening_text, role="muted")
             rows = tuple(opening if row is ABSENT else row for row in rows)
@@ -526,8 +527,8 @@ class DataPanel(Panel):
     def described(self) -> str:
         """Return which documents the summary describes: "training documents of fold 4".
 
-        The summary of all folds describes the test parts, which have each
-        document once.
+        The summary of all folds describes the test parts, which have
+        each document once.
         """
         if self._fold is not None:
             has_several_folds = (

@@ -16,8 +16,8 @@ from rankstudio.ui.page.controller import Controller
 class ResplitController(Controller):
     """Reads the data again, on the worker, when the plan asks for other folds than the open data have.
 
-    No plan can be run until the data are read, nor if they cannot be divided as
-    the plan says.
+    No plan can be run until the data are read, nor if they cannot be
+    divided as the plan says.
 
     Parameters
     ----------
@@ -44,8 +44,9 @@ class ResplitController(Controller):
         self._runs = runs
         self._loader = loader
 
-        # What `reading` returns of a plan: how its data are read and divided. A
-        # job reads the data so now, or has failed to. None without such a job.
+        # What `reading` returns of a plan: how its data are read and
+        # divided. A job reads the data so now, or has failed to. None
+        # without such a job.
         self._requested_reading: tuple[object, ...] | None = None
         self._job: Job | None = None
         session.planChanged.connect(self._follow)
@@ -54,8 +55,8 @@ class ResplitController(Controller):
     def _follow(self) -> None:
         """Make the open data fit the plan: have them read and divided as the plan says.
 
-        If a run has a dataset that was read so, it is used; else the data are
-        read again in the background.
+        If a run has a dataset that was read so, it is used; else the
+        data are read again in the background.
         """
         session = self._session
         plan = self._session.plan
@@ -63,8 +64,8 @@ class ResplitController(Controller):
         if not session.has_documents:
             return
         if session.data_match_plan:
-            # The plan was changed back before the data were read again, or
-            # after they could not be divided.
+            # The plan was changed back before the data were read again,
+            # or after they could not be divided.
             if self._requested_reading is not None:
                 self._requested_reading = None
                 if self._job is not None:

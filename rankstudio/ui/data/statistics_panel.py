@@ -85,8 +85,8 @@ class DescribedFeature:
     def histogram(self) -> HistogramCell | None:
         """Share of each bin among all documents, and among the relevant ones.
 
-        The bins divide the range of the feature's values. The result
-        is None while the documents are counted.
+        The bins divide the range of the feature's values. The result is
+        None while the documents are counted.
         """
         if self.quality is None:
             return None
@@ -103,8 +103,8 @@ class DescribedFeature:
         if self.quality is None:
             return ""
 
-        # Shares and counts have shape (2, number of bins): all documents,
-        # relevant ones.
+        # Shares and counts have shape (2, number of bins): all
+        # documents, relevant ones.
         histogram = self.quality.histogram
         all_shares, relevant_shares = histogram.shares.tolist()
         _, n_relevant = histogram.counts.sum(axis=1).tolist()
@@ -347,8 +347,8 @@ def _contributed_column(entry: FeatureColumn) -> Column:
 def giving_way(rows: Sequence[DescribedFeature]) -> tuple[str, ...]:
     """Return the keys of the columns that a narrow table hides, the first one first.
 
-    ``rows`` are the features in the table. Columns are hidden until
-    the column of names has the width `NAME_WIDTH`. A column of groups
+    ``rows`` are the features in the table. Columns are hidden until the
+    column of names has the width `NAME_WIDTH`. A column of groups
     without content is the first, columns of plug-ins are the last.
     """
     empty_columns = () if any(row.group for row in rows) else ("group",)
@@ -370,8 +370,8 @@ def feature_columns(rows: Sequence[DescribedFeature]) -> list[Column]:
 
     Columns of missing values, costs or plug-ins are left out if no row has any.
     """
-    # Costs of 1 are the default. The measures are those by which each feature
-    # was assessed; until one is, the usual ones.
+    # Costs of 1 are the default. The measures are those by which each
+    # feature was assessed; until one is, the usual ones.
     has_missing_values = any(row.summary.missing for row in rows)
     has_times = any(row.per_query is not None for row in rows)
     has_costs = any(row.cost not in (None, 1.0) for row in rows)
@@ -465,8 +465,8 @@ class StatisticsPanel(Panel):
         part : RankingDataset or None
             The documents for the tab of documents; None for no such tab.
         rows : sequence of DescribedFeature, optional
-            The features with all that is known about them; by default those of
-            the summary.
+            The features with all that is known about them; by default
+            those of the summary.
         """
         self.set_caption(description)
         self._headline.setText(_headline_text(summary))
@@ -590,8 +590,8 @@ def _documents_sentence(summary: DatasetSummary) -> str:
 def _document_columns(data: RankingDataset) -> list[Column]:
     """Return the columns of the table of documents, whose rows are the indices of documents.
 
-    The columns are relevance, query, the features, and the comment if the data
-    file has comments.
+    The columns are relevance, query, the features, and the comment if
+    the data file has comments.
     """
 
     def comment(row: int) -> str:
@@ -615,8 +615,8 @@ def _document_columns(data: RankingDataset) -> list[Column]:
 
 def _shown_columns(data: RankingDataset) -> Sequence[int]:
     """Return the columns of the feature matrix that the table of documents shows."""
-    # `shown_features` chooses some of the columns if there are too many for a
-    # table, and returns None if there are not.
+    # `shown_features` chooses some of the columns if there are too many
+    # for a table, and returns None if there are not.
     columns = shown_features(data)
     return (
         range(data.n_features)
@@ -628,8 +628,7 @@ def _shown_columns(data: RankingDataset) -> Sequence[int]:
 def _feature_column(data: RankingDataset, column: int) -> Column:
     """Return the column of the values of a feature, whose title is the feature's id.
 
-    ``column`` is the index of the feature's column in the matrix of
-    ``data``.
+    ``column`` is the index of the feature's column in the matrix of ``data``.
     """
     number = str(data.feature_ids[column])
     return Column(
@@ -656,8 +655,8 @@ class DocumentTable(QTableView):
         self.setShowGrid(False)
         self.setWordWrap(False)
 
-        # All rows have one height, as measuring many thousands would take long.
-        # The numbers are heights and widths in pixels.
+        # All rows have one height, as measuring many thousands would
+        # take long. The numbers are heights and widths in pixels.
         row_header = self.verticalHeader()
         row_header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         row_header.setDefaultSectionSize(29)
@@ -681,8 +680,8 @@ class DocumentTable(QTableView):
     def _fill(self) -> None:
         """Fill the table with the documents, unless it already has them.
 
-        This is called once the table is visible, so that documents are not read
-        before.
+        This is called once the table is visible, so that documents are
+        not read before.
         """
         part = self._part
 

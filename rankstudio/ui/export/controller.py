@@ -69,9 +69,9 @@ class ExportController(Controller):
         """Return the export dialog, with all that can be exported of the chosen model.
 
         If the user inspects another model than the chosen one, the
-        inspection ends. If the model was chosen by hand, a chip in
-        the dialog says so; its button goes back to the model that the
-        run chose, and the dialog then lists the items of that model.
+        inspection ends. If the model was chosen by hand, a chip in the
+        dialog says so; its button goes back to the model that the run
+        chose, and the dialog then lists the items of that model.
         """
         self._session.end_inspection()
         folder = self._settings.text("export/folder")
@@ -98,8 +98,8 @@ class ExportController(Controller):
     def figure_dialog(self, plot: Plot | None = None) -> FigureDialog | None:
         """Return the dialog of figures on the chosen model; None if there are no figures.
 
-        The figure of `plot`, which asks for the dialog, is the first one, even
-        if the plot is not in the list of exports.
+        The figure of `plot`, which asks for the dialog, is the first
+        one, even if the plot is not in the list of exports.
         """
         # Figures are of the chosen model, not of one that is inspected.
         self._session.end_inspection()
@@ -148,8 +148,8 @@ class ExportController(Controller):
     ) -> None:
         """Ask for a folder, and save all figures of the study in it.
 
-        ``style`` and ``format_name`` are chosen in ``dialog``; ``dpi`` are dots
-        per inch.
+        ``style`` and ``format_name`` are chosen in ``dialog``; ``dpi``
+        are dots per inch.
         """
         folder = QFileDialog.getExistingDirectory(
             dialog,
@@ -169,25 +169,26 @@ class ExportController(Controller):
     ) -> None:
         """Have all figures of the study drawn, and write them into a folder, as the terminal command does.
 
-        ``format_name`` is a format of images, such as "pdf", and ``dpi`` the
-        dots per inch. The figures are drawn on a worker thread. The dialog then
-        reports what was written, or why nothing was.
+        ``format_name`` is a format of images, such as "pdf", and
+        ``dpi`` the dots per inch. The figures are drawn on a worker
+        thread. The dialog then reports what was written, or why nothing
+        was.
         """
 
         def write(files: list[FigureFile]) -> None:
             """Write the files once they are drawn, each a pair of path and contents.
 
-            The user is asked before files are replaced. The folder,
-            and the dialog that reports the outcome, are parameters of
-            the enclosing method.
+            The user is asked before files are replaced. The folder, and
+            the dialog that reports the outcome, are parameters of the
+            enclosing method.
             """
             existing = [path.name for path, _ in files if path.exists()]
             if not files:
                 dialog.say(tr("The study has no finished run yet."), "muted")
             elif not existing or self._may_replace(dialog, existing):
                 try:
-                    # Called for its error: files that are open here are not
-                    # replaced.
+                    # Called for its error: files that are open here are
+                    # not replaced.
                     refuse_read(dialog, [path for path, _ in files])
                     write_figure_files(files)
                 except RankStudioError as error:

@@ -125,8 +125,9 @@ class ExportDialog(SavingDialog):
     def save(self) -> None:
         """Write the selected item to the path in the field.
 
-        An existing file is only replaced if the user saves twice. Nothing is
-        done for an item that cannot be written, or that is being written.
+        An existing file is only replaced if the user saves twice.
+        Nothing is done for an item that cannot be written, or that is
+        being written.
         """
         item = self.current
         path = self.path
@@ -135,16 +136,17 @@ class ExportDialog(SavingDialog):
             return
         paths = writer.paths(path)
 
-        # `write` refuses files that are open in this window. So it is called
-        # first with a function that writes nothing, before the user is asked to
-        # replace files.
+        # `write` refuses files that are open in this window. So it is
+        # called first with a function that writes nothing, before the
+        # user is asked to replace files.
         if not self.write(path, lambda: None, paths) or not self.may_replace(
             path, paths
         ):
             return
 
-        # A writer with `begin` takes long, and writes on the worker; then either
-        # of the two functions is called. Others write at once.
+        # A writer with `begin` takes long, and writes on the worker;
+        # then either of the two functions is called. Others write at
+        # once.
         if writer.begin is not None:
             self.say(tr("Writing {path} …").format(path=path), "muted")
             job = writer.begin(
@@ -166,8 +168,7 @@ class ExportDialog(SavingDialog):
     def _finish(self, path: Path, besides: str = "") -> str:
         """Show that the files of a path are written, and return the sentence that says so.
 
-        ``besides`` is another sentence, which is shown after the
-        first.
+        ``besides`` is another sentence, which is shown after the first.
         """
         self._writing_jobs.pop(path, None)
         self._hide_progress()
@@ -176,8 +177,7 @@ class ExportDialog(SavingDialog):
     def _fail(self, path: Path, reason: str) -> None:
         """Show the reason why the files of a path are not written, and hide the progress.
 
-        ``reason`` is a sentence. The job that was to write the files
-        has ended.
+        ``reason`` is a sentence. The job that was to write the files has ended.
         """
         self._writing_jobs.pop(path, None)
         self._hide_progress()
@@ -186,9 +186,8 @@ class ExportDialog(SavingDialog):
     def _show_progress(self, job: Job, message: object) -> None:
         """Show the progress of a job that writes, as a bar.
 
-        ``message`` is a message of the job. The progress is also
-        shown in words if the job writes the file whose path is in the
-        field.
+        ``message`` is a message of the job. The progress is also shown
+        in words if the job writes the file whose path is in the field.
         """
         # A job may send other messages, such as the sentence at its end.
         if not isinstance(message, WorkProgress):
@@ -298,8 +297,8 @@ class ExportDialog(SavingDialog):
         for label, suffix in item.formats:
             self._format.addItem(f"{label} ({suffix})" if suffix else label, suffix)
 
-        # Format and file, the two rows of the form, are of no use for an item
-        # that can only be copied.
+        # Format and file, the two rows of the form, are of no use for
+        # an item that can only be copied.
         for row in (0, 1):
             self._form.setRowVisible(row, item.writes)
         self._save.setVisible(item.writes)
@@ -338,17 +337,17 @@ class ExportDialog(SavingDialog):
     def _on_path_changed(self) -> None:
         """Follow a change of the path in the field.
 
-        Clear the message, and forget that the user may replace a file. If the
-        file written last is still being verified, abandon that: its result
-        would replace the message. Select the format that has the suffix of the
-        path.
+        Clear the message, and forget that the user may replace a file.
+        If the file written last is still being verified, abandon that:
+        its result would replace the message. Select the format that has
+        the suffix of the path.
         """
         self._replaceable_path = None
         self._abandon_verification()
         self.say("", "muted")
 
-        # Formats of models share suffixes, so an item with a writer for each
-        # format does not follow the suffix.
+        # Formats of models share suffixes, so an item with a writer for
+        # each format does not follow the suffix.
         suffixes = [suffix for _, suffix in self.current.formats]
         if self.path.suffix in suffixes and not self.current.writers:
             self._format.setCurrentIndex(suffixes.index(self.path.suffix))
@@ -384,6 +383,7 @@ class ExportDialog(SavingDialog):
             self._path.setText(chosen)
             self._on_path_changed()
             if len(self._writer.paths(self.path)) == 1:
-                # The file dialog has asked whether to replace the file. Of several
-                # files, it knows the first only; about these, `save` asks.
+                # The file dialog has asked whether to replace the file.
+                # Of several files, it knows the first only; about
+                # these, `save` asks.
                 self._replaceable_path = Path(chosen)

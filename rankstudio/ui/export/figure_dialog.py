@@ -66,8 +66,8 @@ class FigureDialog(SavingDialog):
     Attributes
     ----------
     allAsked : Signal(object, str, float)
-        The user wants to save all figures of the study, in this style, format
-        and dots per inch.
+        The user wants to save all figures of the study, in this style,
+        format and dots per inch.
     """
 
     allAsked = Signal(object, str, float)
@@ -130,8 +130,8 @@ class FigureDialog(SavingDialog):
     def copy(self) -> None:
         """Paint the figure, and put it on the clipboard with its caption.
 
-        The clipboard then has an image, the same as SVG and, for programs that
-        take texts only, the caption.
+        The clipboard then has an image, the same as SVG and, for
+        programs that take texts only, the caption.
         """
         figure = self.figure
         style = self.style_chosen
@@ -184,8 +184,8 @@ class FigureDialog(SavingDialog):
             if not caption_path.exists():
                 write_text(caption_path, caption_text(figure))
 
-        # This method writes nothing here: it only refuses a file that is open in
-        # this window.
+        # This method writes nothing here: it only refuses a file that
+        # is open in this window.
         if self.write(path, lambda: None):
             self.paint("save", write, lambda _: self.tell_written(path))
 
@@ -205,8 +205,7 @@ class FigureDialog(SavingDialog):
     def _fill(self) -> None:
         """Fill the boxes with figures, formats and widths, and set the ranges of the numbers.
 
-        Each entry of a box has the key of its format or width as its
-        data.
+        Each entry of a box has the key of its format or width as its data.
         """
         for figure in self._figures:
             self.figure_box.addItem(figure.title)
@@ -331,8 +330,8 @@ class FigureDialog(SavingDialog):
         ratio = self.devicePixelRatioF()
         preview_size = self.preview.contentsRect().size() * ratio  # in device pixels
 
-        # The width of the figure is in points, 72 to an inch. `_PREVIEW_DPI` are the
-        # dots per inch of a usual screen.
+        # The width of the figure is in points, 72 to an inch.
+        # `_PREVIEW_DPI` are the dots per inch of a usual screen.
         dpi = min(72 * preview_size.width() / style.width, 2 * _PREVIEW_DPI * ratio)
         paint = partial(figure_image, self.figure, style, dpi)
 
@@ -342,8 +341,8 @@ class FigureDialog(SavingDialog):
     def _show(self, preview_size: QSize, ratio: float, image: QImage) -> None:
         """Show a painted figure in the preview, scaled down if it is too high.
 
-        ``preview_size`` is in pixels of the screen, ``ratio`` of which are one
-        logical pixel.
+        ``preview_size`` is in pixels of the screen, ``ratio`` of which
+        are one logical pixel.
         """
         picture = QPixmap.fromImage(image)
         if picture.height() > preview_size.height():
@@ -361,9 +360,10 @@ class FigureDialog(SavingDialog):
     ) -> None:
         """Have the worker paint something, and pass the result to ``show``.
 
-        ``description`` names the purpose, such as "preview". ``show`` is not
-        called if painting for the same purpose is requested again before, or
-        the dialog is closed. An error is shown in the dialog.
+        ``description`` names the purpose, such as "preview". ``show``
+        is not called if painting for the same purpose is requested
+        again before, or the dialog is closed. An error is shown in the
+        dialog.
         """
         if description in self._jobs:
             self._jobs[description].abandon()

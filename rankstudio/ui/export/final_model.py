@@ -86,8 +86,8 @@ def final_model_item(
     stem = f"{stem}-final-model"
     about = tr("One model, trained on all queries of all parts.")
 
-    # An item without a model lists all formats, with the reason why none can be
-    # written; its writers do nothing.
+    # An item without a model lists all formats, with the reason why
+    # none can be written; its writers do nothing.
     formats = _format_suffixes(is_linear=True)
     reason = _reason_unavailable(session, record)
     if reason or record is None or record.result is None:
@@ -101,8 +101,9 @@ def final_model_item(
         record.result, plan=record.result.plan.changed(data=record.plan.data)
     )
 
-    # Models of all folds are of one kind; that of the first fold tells whether
-    # they are linear. The final model itself is trained once it is written.
+    # Models of all folds are of one kind; that of the first fold tells
+    # whether they are linear. The final model itself is trained once it
+    # is written.
     step = result.folds[0].chosen.step
 
     # `measured.result` has the measures by the present settings.
@@ -153,8 +154,8 @@ def _reason_unavailable(session: Session, record: RunRecord | None) -> str:
 def _choice_sentence(result: RunResult) -> str:
     """Return the sentence on how the final model is chosen.
 
-    A rule of the plan, such as "best", chooses the parameters and the size; it
-    compares the means of a measure over all folds.
+    A rule of the plan, such as "best", chooses the parameters and the
+    size; it compares the means of a measure over all folds.
     """
     plan = result.plan
     n = len(result.folds)
@@ -169,8 +170,8 @@ def _choice_sentence(result: RunResult) -> str:
 def _quality_sentence(result: RunResult | None, name: str) -> str:
     """Return the sentence on the estimated quality of the final model.
 
-    The estimate is the quality of the run's models: the final model
-    has learned from all queries, so that none are left to measure it.
+    The estimate is the quality of the run's models: the final model has
+    learned from all queries, so that none are left to measure it.
     ``result`` is None before the run is measured. ``name`` is the
     preferred measure; another one is used if the run has not measured
     it. A measure on the queries that chose the model is no estimate.
@@ -180,8 +181,9 @@ def _quality_sentence(result: RunResult | None, name: str) -> str:
     means = measure_summary(result.plan, result.folds).means
     name = name if name in means else next(iter(means), "")
 
-    # Runs are grouped by what makes their means comparable: so the group of this
-    # run alone says on which part of the data its means were measured.
+    # Runs are grouped by what makes their means comparable: so the
+    # group of this run alone says on which part of the data its means
+    # were measured.
     group = comparable_groups({0: result})[0]
     part = group.key.part
     if not name or not part.is_estimate:
@@ -215,8 +217,8 @@ def _criterion_name(plan: Plan) -> str:
 def _format_suffixes(*, is_linear: bool) -> tuple[tuple[str, str], ...]:
     """Return the formats of a model: pairs of a label and the suffix of files.
 
-    RankStudio's own formats come first, then those of other programs. CSV has a
-    weight for each feature, which only a linear model has.
+    RankStudio's own formats come first, then those of other programs.
+    CSV has a weight for each feature, which only a linear model has.
     """
     from rankstudio.engine.export.formats.registry import model_formats  # noqa: PLC0415 - brings the formats
 
@@ -237,10 +239,11 @@ def _format_writers(
 ) -> Iterator[FormatWriter]:
     """Yield a writer for each format: RankStudio's own formats, then those of other programs.
 
-    Each writer trains the final model first, unless another one already has.
-    CSV needs a weight for each feature, which only a linear model has.
-    ``result`` is that of the run, and ``dataset`` the run's data. The worker
-    trains and writes; ``feature_set`` defines the features for a search engine.
+    Each writer trains the final model first, unless another one already
+    has. CSV needs a weight for each feature, which only a linear model
+    has. ``result`` is that of the run, and ``dataset`` the run's data.
+    The worker trains and writes; ``feature_set`` defines the features
+    for a search engine.
     """
     from rankstudio.engine.export.formats.registry import model_formats  # noqa: PLC0415 - brings the formats
 
@@ -285,10 +288,10 @@ def _begin_training(
 ) -> Job:
     """Submit a job that trains the final model, unless it is trained, and writes it to ``path``.
 
-    ``save`` writes a trained model and returns a remark. The job sends its
-    progress, and at last a sentence on the model and the file. When it has
-    ended, this sentence is passed to ``on_done``; the reason of a failure is
-    passed to ``failed``.
+    ``save`` writes a trained model and returns a remark. The job sends
+    its progress, and at last a sentence on the model and the file. When
+    it has ended, this sentence is passed to ``on_done``; the reason of
+    a failure is passed to ``failed``.
     """
     notes: list[str] = []
 
@@ -313,8 +316,8 @@ def _begin_training(
             " ".join(notes)
         )
 
-    # With `gives_way`, the worker carries out other waiting jobs between the
-    # steps of this one, which takes long.
+    # With `gives_way`, the worker carries out other waiting jobs
+    # between the steps of this one, which takes long.
     job = Job(
         tr("Training the final model"),
         work,
@@ -358,8 +361,8 @@ def _save_in_format(
 
     The file at ``path`` is written in the format ``form``. The sentence
     compares the rankings of documents of ``dataset`` by the file and by
-    ``model``. ``feature_set`` defines the features for a search engine; None
-    for no definitions.
+    ``model``. ``feature_set`` defines the features for a search engine;
+    None for no definitions.
     """
     from rankstudio.engine.experiment.model_data import parts_to_try  # noqa: PLC0415 - on the worker only
 

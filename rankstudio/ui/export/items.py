@@ -64,14 +64,14 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
     current = models.current
     pages = sections.pages.values()
 
-    # File names begin with the name of the data. `portable` makes the model in
-    # the form in which it is written; it is called only once the user saves the
-    # model.
+    # File names begin with the name of the data. `portable` makes the
+    # model in the form in which it is written; it is called only once
+    # the user saves the model.
     name = file_stem(session.dataset.name if session.dataset else "rankstudio")
     model = current.model
 
-    # The first reason is always a sentence, and is used if there is no model;
-    # the second is "" if the model can be written.
+    # The first reason is always a sentence, and is used if there is no
+    # model; the second is "" if the model can be written.
     reason_for_absence = no_model_reason(session, current)
     reason = _reason_without_model(model, reason_for_absence)
     portable = partial(_portable_model, session, current, model)
@@ -154,8 +154,9 @@ def plot_figure(models: Models, plot: Plot) -> Figure:
 def _source_caption(models: Models, *, compared: bool) -> str:
     """Return the caption on the source of a plot's numbers; "" without data.
 
-    The source are the compared runs if the plot compares runs (``compared``)
-    and there are any. Otherwise it is the shown plan, with the chosen model.
+    The source are the compared runs if the plot compares runs
+    (``compared``) and there are any. Otherwise it is the shown plan,
+    with the chosen model.
     """
     from rankstudio.engine.analysis.figures import captions  # noqa: PLC0415 - brings the engine's kernels
     from rankstudio.engine.experiment.versions import versions  # noqa: PLC0415 - looks for what is installed
@@ -181,8 +182,8 @@ def _source_caption(models: Models, *, compared: bool) -> str:
             " " + tr("This model is not part of any run.") if model.live else ""
         )
 
-    # Versions of RankStudio, its libraries, and the packages of the plan's
-    # methods.
+    # Versions of RankStudio, its libraries, and the packages of the
+    # plan's methods.
     software = versions(view.plan.sources)
     return captions.plan_text(
         view.plan,
@@ -202,9 +203,10 @@ def _model_item(
 ) -> ExportItem:
     """Return the item of the chosen model in RankStudio's own formats.
 
-    CSV is left out for a model without weights. ``portable`` returns the model
-    in the form in which models are written. ``name`` begins the file's name.
-    ``reason`` says why there is no model, "" if there is one.
+    CSV is left out for a model without weights. ``portable`` returns
+    the model in the form in which models are written. ``name`` begins
+    the file's name. ``reason`` says why there is no model, "" if there
+    is one.
     """
 
     def write(path: Path) -> None:
@@ -289,8 +291,8 @@ def _portable_model(
 ) -> PortableModel:
     """Return the chosen model in the form in which models are written, with its measures.
 
-    The measures are those on validation and test data. ``session`` has the open
-    data, and ``current`` the measures on test data.
+    The measures are those on validation and test data. ``session`` has
+    the open data, and ``current`` the measures on test data.
     """
     from rankstudio.engine.experiment.reports import portable_model  # noqa: PLC0415 - brings kernels
 
@@ -310,9 +312,9 @@ def _portable_model(
 def _run_item(record: RunRecord | None, session: Session, name: str) -> ExportItem:
     """Return the item that exports the results of a run into a folder.
 
-    Folds that are finished can be exported before the run is. Results on a
-    sealed test part cannot be exported. The folder's name begins with ``name``.
-    ``record`` is the shown run, None without one.
+    Folds that are finished can be exported before the run is. Results
+    on a sealed test part cannot be exported. The folder's name begins
+    with ``name``. ``record`` is the shown run, None without one.
     """
 
     def write(path: Path) -> None:
@@ -328,8 +330,8 @@ def _run_item(record: RunRecord | None, session: Session, name: str) -> ExportIt
         folds = tuple(record.folds.values())
         make_folder(path)
 
-        # A run that is not finished has no result: its folds are collected in
-        # one.
+        # A run that is not finished has no result: its folds are
+        # collected in one.
         run_result = record.result or collect(
             record.plan, record.dataset, folds, record.clock.seconds
         )
@@ -382,8 +384,8 @@ def _table_item(table: TableView, name: str) -> ExportItem:
 def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
     """Return the item of a plot, as a figure or as CSV.
 
-    Each written file has a text file with the caption beside it. The names of
-    both begin with ``name``.
+    Each written file has a text file with the caption beside it. The
+    names of both begin with ``name``.
     """
 
     def paths(path: Path) -> tuple[Path, Path]:
@@ -401,8 +403,8 @@ def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
         """
         label = tr("Writing {name}").format(name=path.name)
 
-        # A plot of its own source (not of the shown data) has a caption that
-        # says so, and needs no heading.
+        # A plot of its own source (not of the shown data) has a caption
+        # that says so, and needs no heading.
         figure = plot_figure(models, plot)
         names_its_source = bool(plot.figure().caption)
         heading = (
@@ -463,8 +465,8 @@ def _plan_items(session: Session, name: str) -> Iterator[ExportItem]:
     ``name``.
     """
     for form in PLAN_FORMATS:
-        # There is no folder for results (""), and there are no versions ({}),
-        # as those belong to a run.
+        # There is no folder for results (""), and there are no versions
+        # ({}), as those belong to a run.
         text = form.text(session.plan, "", {})
         yield ExportItem(
             f"plan-{form.key}",
@@ -539,9 +541,9 @@ def feature_set_item(
 ) -> ExportItem:
     """Return the item of the imported feature set, reduced to the features of the current model.
 
-    File names begin with ``stem``. ``absent`` is the reason why there is no
-    current model, if there is none. ``selected`` is the current model, None
-    without one.
+    File names begin with ``stem``. ``absent`` is the reason why there
+    is no current model, if there is none. ``selected`` is the current
+    model, None without one.
     """
     # The text of the file, or the reason why there is none.
     feature_set = dataset.extension(FeatureSet) if dataset is not None else None
@@ -637,12 +639,12 @@ def _model_writer(
 ) -> FormatWriter:
     """Return the writer of a model in a format of another program.
 
-    The writer also verifies that the written file ranks as the model does. A
-    format of RankStudio itself is written at once and verified on the worker. A
-    format of another package (``form.package``) does both on the worker, as its
-    code may take long. ``portable`` returns the model in the form in which
-    models are written, and ``feature_set`` defines the features for a search
-    engine.
+    The writer also verifies that the written file ranks as the model
+    does. A format of RankStudio itself is written at once and verified
+    on the worker. A format of another package (``form.package``) does
+    both on the worker, as its code may take long. ``portable`` returns
+    the model in the form in which models are written, and
+    ``feature_set`` defines the features for a search engine.
     """
 
     def paths(path: Path) -> Sequence[Path]:
@@ -681,9 +683,9 @@ def _model_writer(
     ) -> Job:
         """Submit a job that writes the model and verifies the file, and return the job.
 
-        ``on_done`` is called with a sentence on the outcome, ``failed`` with an
-        error. `portable` returns the model, and `form` is its format; both rank
-        the documents of `trial_parts`.
+        ``on_done`` is called with a sentence on the outcome, ``failed``
+        with an error. `portable` returns the model, and `form` is its
+        format; both rank the documents of `trial_parts`.
         """
         return worker.task(
             tr("Writing {name}").format(name=path.name),
@@ -731,8 +733,8 @@ def selected_data_item(
     absent : str
         Reason why there is no current model, if there is none.
     """
-    # An item that is not available has no description, and lists the formats of
-    # a single file.
+    # An item that is not available has no description, and lists the
+    # formats of a single file.
     dataset = session.dataset
     label = tr("Data with the selected features")
     key = "selected-data"
@@ -803,9 +805,9 @@ def _dataset_writers(
 ) -> tuple[FormatWriter, ...]:
     """Return a writer for each data format; it writes a dataset with some features only.
 
-    ``ids`` are the ids of these features, which are renumbered from 1. Without
-    a dataset (None), the item cannot be exported: then the writers only fill
-    the list of formats, and are never called.
+    ``ids`` are the ids of these features, which are renumbered from 1.
+    Without a dataset (None), the item cannot be exported: then the
+    writers only fill the list of formats, and are never called.
     """
 
     def files(form: DataFormat, path: Path) -> DatasetFiles:
@@ -827,9 +829,9 @@ def _dataset_writers(
     ) -> Job:
         """Submit a job that writes the data in a format, and return the job.
 
-        ``form`` is the format, and ``path`` that of the file or
-        folder. At the end, ``on_done`` is called with a sentence on
-        what the format cannot store, or ``failed`` with an error.
+        ``form`` is the format, and ``path`` that of the file or folder.
+        At the end, ``on_done`` is called with a sentence on what the
+        format cannot store, or ``failed`` with an error.
         """
         losses: dict[str, None] = {}  # a set that keeps the order
 
@@ -860,8 +862,8 @@ def _dataset_writers(
 def _losses_sentence(form: DataFormat, lost: Sequence[str]) -> str:
     """Return a sentence on what a data format cannot store; "" for nothing.
 
-    ``lost`` names what a file in the format ``form`` has lost. Names
-    of features are not mentioned, as another file has them.
+    ``lost`` names what a file in the format ``form`` has lost. Names of
+    features are not mentioned, as another file has them.
     """
     losses = [tr(loss) for loss in lost if loss != "names of features"]
     text = tr("{form} does not store: {lost}.")

@@ -21,9 +21,9 @@ def exported_function(
 ) -> tuple[ScoreFunction, str]:
     """Return the score function to write for a model, and a sentence on missing definitions.
 
-    A feature set of a search engine defines how the engine computes features.
-    The sentence is "" if the features of the model are all defined, or if the
-    format needs no definitions.
+    A feature set of a search engine defines how the engine computes
+    features. The sentence is "" if the features of the model are all
+    defined, or if the format needs no definitions.
     """
     from rankstudio.engine.export.score_function import (  # noqa: PLC0415 - brings kernels
         defined_where_possible,
@@ -42,8 +42,8 @@ def save_model_form(
 ) -> None:
     """Write a model in a format of another program.
 
-    ``path`` is the file to write. ``parts`` are documents on which
-    the forms that a model can be written in are compared, and
+    ``path`` is the file to write. ``parts`` are documents on which the
+    forms that a model can be written in are compared, and
     ``feature_set`` defines the features for a search engine.
 
     Raises
@@ -53,9 +53,9 @@ def save_model_form(
     """
     from rankstudio.engine.export.proof import fitted_function  # noqa: PLC0415 - brings kernels
 
-    # There are several forms of the function, such as one with rounded numbers.
-    # The documents show with which one the other program ranks as the model
-    # does.
+    # There are several forms of the function, such as one with rounded
+    # numbers. The documents show with which one the other program ranks
+    # as the model does.
     function, _ = exported_function(model, form, feature_set)
     form.save(path, form.files(fitted_function(model, function, form, parts)))
 
@@ -94,8 +94,8 @@ def compare_rankings(
     path : Path
         The written file.
     parts : sequence of RankingDataset
-        The documents. If the model scales the values of features, unscaled
-        documents are read instead.
+        The documents. If the model scales the values of features,
+        unscaled documents are read instead.
     feature_set : FeatureSet, optional
         The feature set with which the file was written.
     """

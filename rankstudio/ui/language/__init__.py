@@ -1,9 +1,9 @@
 """The language of the window: which there are, which is chosen, and Qt's own part of it.
 
-Texts are looked up by the engine's `tr` and `trn`, since sentences of the engine are
-shown too. The language is chosen once, before the modules of the window are imported:
-texts of modules and classes are looked up as they are made. :func:`install` warns where
-it comes later.
+Texts are looked up by the engine's `tr` and `trn`, since sentences of
+the engine are shown too. The language is chosen once, before the
+modules of the window are imported: texts of modules and classes are
+looked up as they are made. :func:`install` warns where it comes later.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def install(choice: str = SYSTEM) -> str:
     ----------
     choice : str
         A key of `LANGUAGES`. Any other text, such as "system", stands
-        for the language of the operating system if that language has
-        a catalog, and otherwise for English.
+        for the language of the operating system if that language has a
+        catalog, and otherwise for English.
     """
     key = choice if choice in LANGUAGES else _system_language()
     texts.install(key, None if key == SOURCE else resource("languages", f"{key}.mo"))

@@ -114,8 +114,8 @@ class Absence(QObject):
     def text_without_results(self, default: str) -> str:
         """Return the message where no run has a result: how far the current run is.
 
-        Without a current run, return ``default``, or that the runs of a study
-        are being read.
+        Without a current run, return ``default``, or that the runs of a
+        study are being read.
         """
         record = self._runs.current  # the run that is at work or paused
         if record is None:
@@ -142,9 +142,9 @@ class Absence(QObject):
 def _state_text(record: RunRecord, fold: int | None) -> str:
     """Return a sentence on how far a run is or why it ended, with placeholders for its numbers.
 
-    Return "" if the run is done and includes the fold. ``fold`` is the number
-    of the fold whose results are missing; None if they are missing for no fold
-    in particular.
+    Return "" if the run is done and includes the fold. ``fold`` is the
+    number of the fold whose results are missing; None if they are
+    missing for no fold in particular.
     """
     match record.state:
         case RunState.QUEUED:
@@ -185,8 +185,7 @@ class Models(QObject):
     settings : Settings
         Store the chosen execution backend and memory limit.
     runner : callable
-        Carries out a plan; the engine's function unless a test gives
-        another.
+        Carries out a plan; the engine's function unless a test gives another.
     """
 
     preparing = Signal(str)
@@ -244,9 +243,10 @@ class Models(QObject):
         self.names_folder = settings.names_folder
         self.loader = Loader(self.task_worker, self.names_folder, self)
         self.absence = Absence(self.session, self.runs, self.current, self.loader, self)
-        # Preparing is loading and compiling what runs need. It is announced
-        # when it begins; its end is looked for whenever a worker has no more
-        # tasks (`drained`). Unused memory is then returned to the system.
+        # Preparing is loading and compiling what runs need. It is
+        # announced when it begins; its end is looked for whenever a
+        # worker has no more tasks (`drained`). Unused memory is then
+        # returned to the system.
         self._compiling = False  # whether a preparation is announced, and not over
         self.preparing.connect(self._note_preparation)
         idle_memory = IdleMemory(lambda: self.n_busy, self)
@@ -261,9 +261,9 @@ class Models(QObject):
     def _show_fold_of_run(self) -> None:
         """Show the first fold of the shown run if the run lacks the fold that is shown.
 
-        A run on fold 5 alone has nothing on fold 1. A plan without a list of
-        folds has all of them. While all folds are shown (None), nothing
-        changes.
+        A run on fold 5 alone has nothing on fold 1. A plan without a
+        list of folds has all of them. While all folds are shown (None),
+        nothing changes.
         """
         record = self.runs.shown
         fold = self.session.fold
@@ -291,11 +291,11 @@ class Models(QObject):
             The stored runs among which to search.
         dataset : FoldedDataset
         then : callable
-            Called with the records whose recorded data are this dataset; with
-            an empty list if that cannot be found out.
+            Called with the records whose recorded data are this
+            dataset; with an empty list if that cannot be found out.
         """
-        # `recorded` are the name and checksums of a run's data in the study;
-        # None for a run whose data are open.
+        # `recorded` are the name and checksums of a run's data in the
+        # study; None for a run whose data are open.
         candidates = tuple(
             {record.recorded for record in records if record.recorded is not None}
         )
@@ -320,9 +320,9 @@ class Models(QObject):
     def warm_up(self) -> None:
         """Load and compile what runs need, in the background, on the worker of the runs."""
         callback = self._prepared  # called in the end, even after a failure
-        # The job calls the function of the same name. A job without a slot
-        # would first load the BLAS libraries; the function loads them
-        # itself, while it holds off garbage collection.
+        # The job calls the function of the same name. A job without a
+        # slot would first load the BLAS libraries; the function loads
+        # them itself, while it holds off garbage collection.
         self.run_worker.task(
             tr("Starting the engine"),
             warm_up,

@@ -83,9 +83,9 @@ def _run_on_workers(
 ) -> Iterator[Event]:
     """Carry out a run on worker processes, which are started before the run and stopped after it.
 
-    ``choice`` is "processes" or the address of a scheduler of a cluster.
-    ``target`` is where the study stores the finished parts of the run; None
-    stores nothing.
+    ``choice`` is "processes" or the address of a scheduler of a
+    cluster. ``target`` is where the study stores the finished parts of
+    the run; None stores nothing.
     """
     from rankstudio.engine.experiment.execution.executors import (  # noqa: PLC0415 - for the runs' thread alone
         on_cluster,
@@ -108,9 +108,9 @@ _MEMORY_KEY = "run/memory"
 class MemoryBudget(QObject):
     """Limit of the memory for data and runs: stored in the settings, in force through the environment.
 
-    The environment variable reaches all threads and worker processes. If it is
-    already set when the program starts, it takes precedence over the stored
-    limit until the user chooses another limit.
+    The environment variable reaches all threads and worker processes.
+    If it is already set when the program starts, it takes precedence
+    over the stored limit until the user chooses another limit.
 
     Parameters
     ----------

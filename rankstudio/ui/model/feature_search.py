@@ -15,8 +15,8 @@ MOST_LISTED = 10_000
 def matches_of_text(ids: Ints, names: Sequence[str], typed: str) -> list[int]:
     """Return the columns beyond the first `MOST_LISTED` whose feature has exactly the typed id or name.
 
-    A list shows at most `MOST_LISTED` features; these are searched elsewhere,
-    by any part of their names.
+    A list shows at most `MOST_LISTED` features; these are searched
+    elsewhere, by any part of their names.
 
     Parameters
     ----------

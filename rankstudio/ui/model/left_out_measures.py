@@ -34,18 +34,19 @@ _Wanted = tuple[str, tuple[str, ...]]
 class _Measured:
     """The left-out measures of a path, as far as they are computed.
 
-    A path is the sequence of models that a method learns, one per number of
-    selected features (or of rounds of a method that learns in rounds); each
-    model is a step. A left-out measure of a model is measured on queries that
-    are left out of its training.
+    A path is the sequence of models that a method learns, one per
+    number of selected features (or of rounds of a method that learns in
+    rounds); each model is a step. A left-out measure of a model is
+    measured on queries that are left out of its training.
 
     Attributes
     ----------
     n_steps : int
         Number of steps of the path.
     values : dict of str to array
-        For the name of each measure, such as "leave-query-out MAP", its values:
-        one number per step, for the steps measured so far, from the first.
+        For the name of each measure, such as "leave-query-out MAP", its
+        values: one number per step, for the steps measured so far, from
+        the first.
     """
 
     n_steps: int
@@ -65,14 +66,15 @@ class _Measured:
 class LeftOutMeasures(QObject):
     """Measures the shown paths on queries left out of training, if the user asks for these measures.
 
-    A path is the sequence of models with 1, 2, … features, or rounds; each of
-    them is a step.
+    A path is the sequence of models with 1, 2, … features, or rounds;
+    each of them is a step.
 
-    First the chosen path is measured: on the shown fold, or on every fold while
-    all folds are shown. If a map or a plot shows all combinations, their paths
-    follow. Nothing is measured while a run works, as that would slow the run. A
-    run whose plan selects by a left-out measure has computed that measure
-    itself; other measures and other conventions are computed here.
+    First the chosen path is measured: on the shown fold, or on every
+    fold while all folds are shown. If a map or a plot shows all
+    combinations, their paths follow. Nothing is measured while a run
+    works, as that would slow the run. A run whose plan selects by a
+    left-out measure has computed that measure itself; other measures
+    and other conventions are computed here.
 
     Parameters
     ----------
@@ -108,17 +110,17 @@ class LeftOutMeasures(QObject):
         self._measured = measured
         self._current = current
         self._fold_cache = fold_cache
-        # Whether the user asks for the measures, and whether the paths of all
-        # combinations are measured, as the heat map needs.
+        # Whether the user asks for the measures, and whether the paths
+        # of all combinations are measured, as the heat map needs.
         self._is_asked = False
         self._measures_all = False
-        # By the steps of a path, then by how it is measured. The keys are weak:
-        # an entry goes with the last reference to its path.
+        # By the steps of a path, then by how it is measured. The keys
+        # are weak: an entry goes with the last reference to its path.
         self._measured_by_steps: WeakKeyDictionary[
             PathSteps, dict[_Wanted, _Measured]
         ] = WeakKeyDictionary()
-        # measurements that are not tried again until the user asks for the
-        # measures again
+        # measurements that are not tried again until the user asks for
+        # the measures again
         self._failed: list[_Measured] = []
         self._shown_states: list[_Measured] = []  # measurements of the shown paths
         # the path that is being measured, with its measurement
@@ -129,8 +131,8 @@ class LeftOutMeasures(QObject):
         self._background_work.grew.connect(self._grow)
         self._background_work.changed.connect(self._follow)
         self._background_work.failed.connect(self._fail)
-        # Other data or runs make the values useless; other changes may show
-        # other paths.
+        # Other data or runs make the values useless; other changes may
+        # show other paths.
         for signal in (session.datasetChanged, runs.removed, runs.cleared):
             signal.connect(self._forget)
         for signal in (
@@ -200,13 +202,14 @@ class LeftOutMeasures(QObject):
     ) -> Mapping[str, Sequence[float]]:
         """Return the left-out measures of a path: by name, a value for each step measured so far.
 
-        Return an empty mapping while left-out measures are not to be drawn;
-        with ``complete``, also as long as a step is not measured.
+        Return an empty mapping while left-out measures are not to be
+        drawn; with ``complete``, also as long as a step is not
+        measured.
         """
         if not self._measured_by_steps or not self.shown:
             return {}
-        # A path may be measured in several ways, by conventions and measures;
-        # the one in use counts.
+        # A path may be measured in several ways, by conventions and
+        # measures; the one in use counts.
         state = self._measured_by_steps.get(path.steps, {}).get(self._way_of_measuring)
         if state is None or (complete and not state.whole):
             return {}
@@ -229,12 +232,13 @@ class LeftOutMeasures(QObject):
     def go_on(self) -> None:
         """Begin to measure the next shown path; stop measuring a path that is no longer shown.
 
-        Only one path is measured at a time. When it is measured, this method is
-        called again, until every shown path is measured.
+        Only one path is measured at a time. When it is measured, this
+        method is called again, until every shown path is measured.
         """
-        # No path is measured while a run works, which that would slow down,
-        # or while left-out measures are not drawn (`shown`). A request says
-        # how a path was learned; the state of a path has its values so far.
+        # No path is measured while a run works, which that would slow
+        # down, or while left-out measures are not drawn (`shown`). A
+        # request says how a path was learned; the state of a path has
+        # its values so far.
         requests = (
             {} if self._runs.busy or not self.shown else dict(self._wanted_paths())
         )
@@ -261,8 +265,8 @@ class LeftOutMeasures(QObject):
     ) -> None:
         """Measure a path on left-out queries in the background, from its first step not yet measured.
 
-        ``request`` says how the path was learned; `_grow` adds the values to
-        ``measured`` as they arrive.
+        ``request`` says how the path was learned; `_grow` adds the
+        values to ``measured`` as they arrive.
         """
         # To limit memory, the values of the paths that were measured first are dropped.
         while len(self._measured_by_steps) > _MAX_MEASURED_PATHS:
@@ -303,13 +307,14 @@ class LeftOutMeasures(QObject):
     def _paths(self) -> Iterator[tuple[Plan, Fold, PathResult]]:
         """Yield the chosen path on the shown fold, or on every fold while all folds are shown.
 
-        If all combinations of parameters are to be measured, yield their paths
-        on these folds after it. Each path comes with its plan and fold.
+        If all combinations of parameters are to be measured, yield
+        their paths on these folds after it. Each path comes with its
+        plan and fold.
         """
-        # The path of the chosen model is a live one, computed for the slider,
-        # and is yielded itself. Or it belongs to a run, where it is found below
-        # by the number of its combination of parameters, which is the key of
-        # the model.
+        # The path of the chosen model is a live one, computed for the
+        # slider, and is yielded itself. Or it belongs to a run, where
+        # it is found below by the number of its combination of
+        # parameters, which is the key of the model.
         view = self._current.shown
         values = self._session.choice.values
         model = view.model
@@ -328,8 +333,9 @@ class LeftOutMeasures(QObject):
         # Only a run has further paths.
         if record is None:
             return
-        # The chosen combination comes first on every fold, then all others if
-        # they are wanted. Paths that the run has not finished yet are skipped.
+        # The chosen combination comes first on every fold, then all
+        # others if they are wanted. Paths that the run has not finished
+        # yet are skipped.
         paths = self._measured.view(record).paths
         folds = [
             fold for fold in record.dataset.folds if shown_number in (None, fold.number)

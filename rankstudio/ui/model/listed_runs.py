@@ -93,8 +93,9 @@ class ReportRequest:
 def request_of(models: Models, settings: ReportSettings) -> ReportRequest:
     """Make the request of a report on the finished runs that are listed and ticked.
 
-    Only runs on the open dataset are included; without an open dataset, the
-    runs on all data. A run that only has some of its results is left out.
+    Only runs on the open dataset are included; without an open dataset,
+    the runs on all data. A run that only has some of its results is
+    left out.
     """
     session = models.session
     records = [
@@ -137,9 +138,9 @@ def figures_of(
 ) -> list[FigureFile]:
     """Return the files of all figures of the runs, the same as the terminal's command writes.
 
-    ``format_name`` is a format of images, such as "pdf"; ``dpi`` counts the
-    dots per inch of a format made of dots. The paths of the files are in
-    ``folder``; nothing is written here.
+    ``format_name`` is a format of images, such as "pdf"; ``dpi`` counts
+    the dots per inch of a format made of dots. The paths of the files
+    are in ``folder``; nothing is written here.
     """
     from rankstudio.engine.analysis.figures import study_figures  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.export.figures.files import figure_files  # noqa: PLC0415 - on the worker only
@@ -151,24 +152,26 @@ def figures_of(
 def _reported_run(run: ListedRun, study: Study | None) -> ReportedRun:
     """Return a listed run with its recorded data and its evidence, as reports need it.
 
-    The record of the data has their name and checksums, not the documents.
-    Evidence is what plug-ins computed for a run and stored in its study.
+    The record of the data has their name and checksums, not the
+    documents. Evidence is what plug-ins computed for a run and stored
+    in its study.
     """
     from rankstudio.engine.analysis.reported_runs import ReportedRun  # noqa: PLC0415 - on the worker only
 
-    # The study's record of the data comes first, as it was made when the run
-    # began. A run without a study gets one now, from its documents.
+    # The study's record of the data comes first, as it was made when
+    # the run began. A run without a study gets one now, from its
+    # documents.
     recorded = run.recorded
     if study is not None and run.stored is not None:
         recorded = study.data(run.stored)
     if recorded is None:
         recorded = _recorded_data(run.dataset)
-    # The study may come from another computer, so its path of the data is
-    # replaced by the path at which they can be opened here.
+    # The study may come from another computer, so its path of the data
+    # is replaced by the path at which they can be opened here.
     plan = run.result.plan
     result = replace(run.result, plan=plan.changed(data=recorded.path_to_open(plan)))
-    # `recorded` of a listed run is None if its data are open; otherwise its
-    # dataset has no documents.
+    # `recorded` of a listed run is None if its data are open; otherwise
+    # its dataset has no documents.
     data = run.dataset if run.recorded is None else None
     evidence: tuple[tuple[int, bytes], ...] = ()
     if study is not None and run.stored is not None:
@@ -179,8 +182,8 @@ def _reported_run(run: ListedRun, study: Study | None) -> ReportedRun:
 def _recorded_data(dataset: FoldedDataset) -> RecordedData:
     """Make the same record of a dataset as a study stores: its name, path, checksums and features.
 
-    ``first_file`` is the checksum of the first data file, which is the same for
-    every division of the data into folds.
+    ``first_file`` is the checksum of the first data file, which is the
+    same for every division of the data into folds.
     """
     digest = fingerprint(dataset)
     path = str(dataset.path.absolute()) if dataset.path is not None else ""

@@ -1,11 +1,11 @@
 """The runs as they are measured now: by the measure and the convention in use.
 
-Values that a run measured itself are taken as they are. Other measures are
-computed on the task worker from the run's models, and kept. Soon after a run is
-done, its models rank the documents and all offered measures are computed in
-advance, so that they can be shown at once. All runs are measured in one task,
-whose results arrive together, so that a panel that shows several runs is drawn
-once.
+Values that a run measured itself are taken as they are. Other measures
+are computed on the task worker from the run's models, and kept. Soon
+after a run is done, its models rank the documents and all offered
+measures are computed in advance, so that they can be shown at once. All
+runs are measured in one task, whose results arrive together, so that a
+panel that shows several runs is drawn once.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ from rankstudio.ui.process.turns import single_shot
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.measurements.remeasurement import Remeasurement
 
-# Values of measured runs that are kept; the paths in them are the runs' own.
-# With more runs than half of this, those of two measurements of each run are
-# kept: the tables show all runs, and would request the dropped values again and
-# again.
+# Values of measured runs that are kept; the paths in them are the runs'
+# own. With more runs than half of this, those of two measurements of
+# each run are kept: the tables show all runs, and would request the
+# dropped values again and again.
 _MAX_MEASURED_RUNS = 400
 # the measures of a run wait this long for the measures of other runs
 _MAX_SECONDS_TO_COLLECT = 0.3
@@ -65,8 +65,8 @@ class MeasuredRun:
     plan : Plan
         The plan of the run, with the measures in use.
     paths, folds, baselines : Mapping
-        The paths by (fold, combination), the finished folds by
-        number, and the best single feature of each fold.
+        The paths by (fold, combination), the finished folds by number,
+        and the best single feature of each fold.
     result : RunResult or None
         The result of the run; None until the run is complete.
     complete : bool
@@ -133,12 +133,12 @@ class MeasuredRuns(QObject):
         self._runs = runs
         self._worker = worker
         self._study_store = study_store
-        # runs whose cross-fitted values (measures on queries that the choice of
-        # the model has not used) this window has stored
+        # runs whose cross-fitted values (measures on queries that the
+        # choice of the model has not used) this window has stored
         self._runs_with_stored_fits: set[RunRecord] = set()
-        # Measured runs by the run itself (another study has other runs of the
-        # same numbers) and by how it was measured, with the run's state at that
-        # time.
+        # Measured runs by the run itself (another study has other runs
+        # of the same numbers) and by how it was measured, with the
+        # run's state at that time.
         self._measured_by_record: dict[
             tuple[RunRecord, Measurement], tuple[_State, MeasuredRun]
         ] = {}
@@ -151,13 +151,14 @@ class MeasuredRuns(QObject):
     def view(self, record: RunRecord) -> MeasuredRun:
         """Return a run by the measures in use; have missing values computed in the background.
 
-        A run whose own measures are in use is returned as it is, and so is a
-        run without documents, which cannot be measured. If the test part is
-        sealed, the run is returned without its measures on that part.
+        A run whose own measures are in use is returned as it is, and so
+        is a run without documents, which cannot be measured. If the
+        test part is sealed, the run is returned without its measures on
+        that part.
         """
-        # `measurement.plan` returns the plan with the measures in use, the
-        # same object if they are its own. With its own measures, a run
-        # needs new values only to hide a sealed test part.
+        # `measurement.plan` returns the plan with the measures in use,
+        # the same object if they are its own. With its own measures, a
+        # run needs new values only to hide a sealed test part.
         measurement = self._session.measurement(record.plan, record.dataset)
         plan = measurement.plan(record.plan)
         if plan is record.plan and not measurement.sealed:
@@ -166,8 +167,8 @@ class MeasuredRuns(QObject):
         has_documents = record.dataset.folds[0].train.n_documents > 0
         if not has_documents and not measurement.sealed:
             return _unchanged_measures(record)
-        # Values that were computed for the present state of the run, which
-        # changes as results arrive, are returned.
+        # Values that were computed for the present state of the run,
+        # which changes as results arrive, are returned.
         state = _state_of_record(record)
         key = (record, measurement)
         measured_state, measured = self._measured_by_record.get(
@@ -181,8 +182,8 @@ class MeasuredRuns(QObject):
         if self._is_new(record, measurement):
             other_runs = (other for other in self._runs.records if other is not record)
             self._request_measures([record, *other_runs])
-        # Until they arrive: the values of an earlier state of the run, without
-        # a result.
+        # Until they arrive: the values of an earlier state of the run,
+        # without a result.
         return MeasuredRun(
             plan,
             measured.paths,
@@ -239,8 +240,9 @@ class MeasuredRuns(QObject):
         # By the measures of its own plan, a run is measured already.
         if measurement.plan(record.plan) is record.plan and not measurement.sealed:
             return False
-        # After its revision, the state has the numbers of paths, folds and
-        # baselines, and whether there is a result. One of these must not be 0.
+        # After its revision, the state has the numbers of paths, folds
+        # and baselines, and whether there is a result. One of these
+        # must not be 0.
         _, *extent = state
         is_measurable = record.dataset.folds[0].train.n_documents > 0 and any(extent)
         measured_state, _ = self._measured_by_record.get(
@@ -255,8 +257,9 @@ class MeasuredRuns(QObject):
 
     def _request_measures(self, records: Sequence[RunRecord]) -> None:
         """Have the worker measure those of the runs that are not measured yet, in this order."""
-        # One request for each run that is not measured, with copies of its
-        # results so far, as the run may change them while the worker measures.
+        # One request for each run that is not measured, with copies of
+        # its results so far, as the run may change them while the
+        # worker measures.
         requests = []
         for record in records:
             measurement = self._session.measurement(record.plan, record.dataset)
@@ -278,8 +281,8 @@ class MeasuredRuns(QObject):
             if outcome.ending is Ending.FAILED:
                 self.failed.emit(outcome.text)
 
-        # One job for all of them. Of two waiting jobs for the same runs, only
-        # the later one is carried out.
+        # One job for all of them. Of two waiting jobs for the same
+        # runs, only the later one is carried out.
         keys = " ".join(str(request.record.key) for request in requests)
         self._worker.submit(
             Job(
@@ -298,9 +301,9 @@ class MeasuredRuns(QObject):
     ) -> Iterator[_Answers]:
         """Measure runs on the worker; yield the answers together, or in groups if measuring takes long.
 
-        An answer is a pair of a request and the run measured as it asks. If a
-        run cannot be measured, the others are; the last failure is raised at
-        the end.
+        An answer is a pair of a request and the run measured as it
+        asks. If a run cannot be measured, the others are; the last
+        failure is raised at the end.
         """
         answers: list[tuple[_Request, MeasuredRun]] = []
         failure: RankStudioError | None = None
@@ -308,8 +311,8 @@ class MeasuredRuns(QObject):
         for request in requests:
             if cancelled():
                 return
-            # A later request for the same run, by another measure, has replaced
-            # this one.
+            # A later request for the same run, by another measure, has
+            # replaced this one.
             if self._requests.get(request.record) is not request:
                 continue
             try:
@@ -356,8 +359,9 @@ class MeasuredRuns(QObject):
     def _store_fitted(self, request: _Request, measured: MeasuredRun) -> None:
         """Have the study store the cross-fitted values of a run once, if the study has none for this run.
 
-        Studies of earlier versions of RankStudio lack them. Cross-fitted values
-        are measured on queries that the choice of the model has not used.
+        Studies of earlier versions of RankStudio lack them.
+        Cross-fitted values are measured on queries that the choice of
+        the model has not used.
         """
         # Only a study that can be written can store the values of a finished run.
         record = request.record
@@ -402,8 +406,8 @@ class MeasuredRuns(QObject):
     ) -> MeasuredRun:
         """Store a measured run in memory and return it; the oldest ones are dropped if there are many.
 
-        ``key`` is the run and how it was measured, and ``state`` the number of
-        its results at that time.
+        ``key`` is the run and how it was measured, and ``state`` the
+        number of its results at that time.
         """
         limit = max(_MAX_MEASURED_RUNS, 2 * len(self._runs.records))
         while len(self._measured_by_record) >= limit:
@@ -416,8 +420,8 @@ class MeasuredRuns(QObject):
     ) -> MeasuredRun:
         """Measure the folds, paths and baselines of a run; called on the worker only.
 
-        ``measurement`` is the measure and the convention. A path is
-        the sequence of models of one fold and one combination of
+        ``measurement`` is the measure and the convention. A path is the
+        sequence of models of one fold and one combination of
         parameters. Return the run with the new values.
         """
         # The folds of the run that are finished, by number (n).
@@ -428,8 +432,8 @@ class MeasuredRuns(QObject):
             n: engine.fold(fold, parts[n], plan, measurement)
             for n, fold in run.folds.items()
         }
-        # Paths of finished folds were measured with their fold, just now; those
-        # of other folds are measured one by one.
+        # Paths of finished folds were measured with their fold, just
+        # now; those of other folds are measured one by one.
         by_unit = {
             (n, path.unit.position): path
             for n, fold in folds.items()
@@ -453,9 +457,9 @@ class MeasuredRuns(QObject):
     def _prepare(self, result: RunResult, dataset: FoldedDataset) -> Iterator[None]:
         """Make a generator that computes all offered measures and conventions of a run in advance.
 
-        The generator is run on the worker, and yields None after each step of
-        its work. The results stay in the cache of the `Remeasurement`, where
-        later requests find them.
+        The generator is run on the worker, and yields None after each
+        step of its work. The results stay in the cache of the
+        `Remeasurement`, where later requests find them.
         """
         measurement = self._session.measurement(result.plan, dataset)
         # The user can choose one of these measures, and one of these conventions.
@@ -528,8 +532,8 @@ def _unchanged_measures(record: RunRecord) -> MeasuredRun:
 def _without_test_part(record: RunRecord) -> MeasuredRun:
     """Return a run without its measures on the test part, for a run whose documents are not open.
 
-    Without documents nothing can be measured anew, but a sealed test part can
-    be hidden.
+    Without documents nothing can be measured anew, but a sealed test
+    part can be hidden.
     """
     folds = {number: without_test(fold) for number, fold in record.folds.items()}
     result = record.result and _with_folds(record.result, record.plan, folds)
@@ -551,8 +555,9 @@ def _with_folds(
 class RunRankings(QObject):
     """Ranks the documents with the models of finished runs in advance, on the task worker.
 
-    Ranking begins when no run works and no run has changed for a while. It is
-    done in short tasks, so that tasks that the user asks for can come between.
+    Ranking begins when no run works and no run has changed for a while.
+    It is done in short tasks, so that tasks that the user asks for can
+    come between.
 
     Parameters
     ----------

@@ -38,8 +38,8 @@ def engine_run(
     plan : Plan
     dataset : FoldedDataset
     target : RunTarget or None
-        Where finished units are stored and read from; None for a run that is
-        not stored.
+        Where finished units are stored and read from; None for a run
+        that is not stored.
     executor : Executor or None
         Carries out many units at a time; None for one after the other, step by step.
     """
@@ -89,8 +89,8 @@ class Runs(QObject):
     runner : callable
         Carries out a plan; the engine's function unless a test gives another.
     other_runner : callable
-        Called when a run is submitted; returns the function that carries out
-        that run, or None for ``runner``.
+        Called when a run is submitted; returns the function that
+        carries out that run, or None for ``runner``.
 
     Attributes
     ----------
@@ -142,9 +142,9 @@ class Runs(QObject):
         super().__init__(parent)
         self._worker = worker
         self._study_store = study_store
-        # The usual function that carries out a run, and one that returns
-        # another such function, for the processes or the cluster that the user
-        # chose.
+        # The usual function that carries out a run, and one that
+        # returns another such function, for the processes or the
+        # cluster that the user chose.
         self._runner = runner
         self._other_runner = other_runner
         # Listed runs by number, and the jobs of those that have not ended.
@@ -190,11 +190,11 @@ class Runs(QObject):
     ) -> RunRecord:
         """Queue a run of a plan behind the runs before it, and return its record.
 
-        A ``paused`` run waits for :meth:`resume`. If ``is_shown``, the run is
-        shown unless another run is current.
+        A ``paused`` run waits for :meth:`resume`. If ``is_shown``, the
+        run is shown unless another run is current.
         """
-        # `resolved` replaces the convention of measures by that of the data if
-        # the plan names none.
+        # `resolved` replaces the convention of measures by that of the
+        # data if the plan names none.
         self._last_key += 1
         record = RunRecord(
             self._last_key,
@@ -264,16 +264,17 @@ class Runs(QObject):
 
     def _submit(self, record: RunRecord, paused: bool) -> None:
         """Submit a run to the worker, paused or running."""
-        # `_other_runner` makes the runner of the backend that the user chose,
-        # such as worker processes. A run that starts paused is watched step by
-        # step, which works in this process only, so it has the usual runner.
+        # `_other_runner` makes the runner of the backend that the user
+        # chose, such as worker processes. A run that starts paused is
+        # watched step by step, which works in this process only, so it
+        # has the usual runner.
         runner = (None if paused else self._other_runner()) or self._runner
         plan = record.plan
         dataset = record.dataset
         stored = record.stored
         # Events of the run go to its record, and so does its end.
-        # `_is_step` says after which events a run pauses that goes on step
-        # by step.
+        # `_is_step` says after which events a run pauses that goes on
+        # step by step.
         job = Job(
             tr("{title} on {name}").format(title=plan.title, name=dataset.name),
             lambda _: self._work(plan, dataset, stored, runner),
@@ -292,11 +293,11 @@ class Runs(QObject):
     ) -> Iterator[Event | RunTarget | _StorageFailed | None]:
         """Carry out a run on the worker, and send its results as messages.
 
-        ``stored`` is the key of a run of the open study that goes on; None
-        begins a new run in the study. The first message is None: the turn of
-        the run has come. Then follows where the study stores the run
-        (`RunTarget`), or why it does not (`_StorageFailed`), and then the
-        events of the run.
+        ``stored`` is the key of a run of the open study that goes on;
+        None begins a new run in the study. The first message is None:
+        the turn of the run has come. Then follows where the study
+        stores the run (`RunTarget`), or why it does not
+        (`_StorageFailed`), and then the events of the run.
         """
         yield None  # signals that the turn of the run has come
         # The window's plan of a stored run may name the data by another path.
@@ -309,8 +310,8 @@ class Runs(QObject):
                 else self._study_store.begin(plan, dataset)
             )
         except ChangedDataError:
-            # the data have changed since the study recorded them: the user has
-            # to decide
+            # the data have changed since the study recorded them: the
+            # user has to decide
             raise
         except StoreError as error:
             yield _StorageFailed(str(error))
@@ -380,8 +381,8 @@ class Runs(QObject):
         If it was the shown run, the last run on the same data is shown instead.
         """
         if record.key in self._jobs:
-            # Messages still arrive until the job ends, among them the key under
-            # which the run is stored.
+            # Messages still arrive until the job ends, among them the
+            # key under which the run is stored.
             self._jobs[record.key].cancel()
         del self._records[record.key]
         self._tell_study_if_removed(record)
@@ -411,9 +412,9 @@ class Runs(QObject):
     ) -> None:
         """Handle a message of the worker about a run, which may have been removed from the list by now.
 
-        The message is where the study stores the run, or why no study stores
-        it; None when the turn of the run has come; or an event of the run, such
-        as a finished unit.
+        The message is where the study stores the run, or why no study
+        stores it; None when the turn of the run has come; or an event
+        of the run, such as a finished unit.
         """
         if isinstance(event, RunTarget):
             record.stored = event.key
@@ -456,8 +457,8 @@ class Runs(QObject):
 def look_at(session: Session, runs: Runs, record: RunRecord) -> None:
     """Show a run with its data, its plan and the model that was chosen of it last.
 
-    On the open data, this is a change of the plan that can be undone; other
-    data are opened in the session.
+    On the open data, this is a change of the plan that can be undone;
+    other data are opened in the session.
     """
     leave(session, runs)  # the record of the run shown so far keeps its chosen model
     if record.dataset is session.dataset:
@@ -486,10 +487,10 @@ def leave(session: Session, runs: Runs) -> None:
 def choice_of(session: Session, runs: Runs, record: RunRecord) -> Choice:
     """Return which model of a run is chosen.
 
-    For the shown run this is the session's choice; for any other run, the
-    choice in its record. The choice in the record also counts for a shown run
-    that has other data or another method than the session, or no model with the
-    values that the session chose.
+    For the shown run this is the session's choice; for any other run,
+    the choice in its record. The choice in the record also counts for a
+    shown run that has other data or another method than the session, or
+    no model with the values that the session chose.
     """
     plan = record.plan
     chosen = session.choice
@@ -511,8 +512,9 @@ def choice_of(session: Session, runs: Runs, record: RunRecord) -> Choice:
 def _values_fit_plan(values: tuple[Any, ...], plan: Plan) -> bool:
     """Return whether values, one for each axis of a plan, are possible on these axes.
 
-    An axis is a parameter of which the plan tries several values. An axis of
-    numbers (a grid) also allows values between those of the plan.
+    An axis is a parameter of which the plan tries several values. An
+    axis of numbers (a grid) also allows values between those of the
+    plan.
     """
     if len(values) != len(plan.axes):
         return False

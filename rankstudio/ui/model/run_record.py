@@ -116,8 +116,8 @@ class RunRecord:
     baselines : dict
         The best single feature of each fold begun, by number.
     came_whole : bool
-        Whether the last path was finished earlier, so that it came at once and
-        without its steps.
+        Whether the last path was finished earlier, so that it came at
+        once and without its steps.
     stored : RunKey or None
         Key of the run in the open study; None if no study stores the run.
     recorded : RecordedData or None
@@ -133,11 +133,11 @@ class RunRecord:
     stopping : bool
         Whether the run was asked to stop and still finishes its current step.
     background : bool
-        Whether the user views another run or fold while this run works, rather
-        than follow it.
+        Whether the user views another run or fold while this run works,
+        rather than follow it.
     revision : int
-        Grows whenever a result or the data are replaced: a run that goes on
-        receives its earlier results again, as other objects.
+        Grows whenever a result or the data are replaced: a run that
+        goes on receives its earlier results again, as other objects.
     """
 
     key: int
@@ -171,8 +171,8 @@ class RunRecord:
     def handle(self, event: Event) -> None:
         """Update the record by an event of the run.
 
-        A unit is one fold with one combination of parameters; its models, one
-        per step, form a path.
+        A unit is one fold with one combination of parameters; its
+        models, one per step, form a path.
         """
         # Measured copies of the results are out of date once the revision grows.
         if isinstance(event, (BaselineFound, UnitFinished, FoldFinished, RunFinished)):
@@ -189,8 +189,8 @@ class RunRecord:
                 self.working = event.working
             case StepDone():
                 self.working = None  # the work before this step is over
-                # Steps are collected under (fold, combination) until the path
-                # is finished.
+                # Steps are collected under (fold, combination) until
+                # the path is finished.
                 self.growing.setdefault(
                     (event.unit.fold, event.unit.position), []
                 ).append(event)
@@ -198,8 +198,8 @@ class RunRecord:
                 self.working = None
                 unit_key = event.path.unit.fold, event.path.unit.position
                 self.paths[unit_key] = event.path
-                # A path that an earlier session finished arrives as a whole, so
-                # no steps of it were collected.
+                # A path that an earlier session finished arrives as a
+                # whole, so no steps of it were collected.
                 self.came_whole = not self.growing.pop(unit_key, None)
                 self.units_done += 1
             case FoldFinished():
@@ -220,8 +220,8 @@ class RunRecord:
     def so_far(self, fold: int, combination: int) -> PathResult | None:
         """Return the finished steps of an unfinished path, as a path; None before the first step.
 
-        ``fold`` is the number of the fold, and ``combination`` the position of
-        the combination of parameters in the plan.
+        ``fold`` is the number of the fold, and ``combination`` the
+        position of the combination of parameters in the plan.
         """
         events = self.growing.get((fold, combination))
         if not events:  # the run may have ended, and packed its unfinished paths
@@ -289,8 +289,8 @@ class RunRecord:
     def wait_again(self) -> None:
         """Reset the progress before the run goes on.
 
-        Units of the run that a study has stored are counted again from 0, as
-        the events of these units are sent once more.
+        Units of the run that a study has stored are counted again from
+        0, as the events of these units are sent once more.
         """
         self.state = RunState.QUEUED
         self.failure = ""
@@ -311,8 +311,8 @@ class RunRecord:
             return 1.0
         # The expected steps of all units; 0 until the run has announced its units.
         total = self.n_units * self.steps_per_unit
-        # Steps of units that are not done: those at work (`growing`), and those
-        # that were interrupted (`unfinished_paths`).
+        # Steps of units that are not done: those at work (`growing`),
+        # and those that were interrupted (`unfinished_paths`).
         n_begun = sum(map(len, self.growing.values())) + sum(
             len(path.steps) for path in self.unfinished_paths.values()
         )

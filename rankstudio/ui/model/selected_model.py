@@ -1,11 +1,12 @@
 """The current view: a run or the form's plan, a fold of the open data, and a model of one path.
 
-All panels read the view from one frozen value, `Shown`, so that they show parts
-of the same state. A path that the shown run has is taken from the run. Any
-other path (for a λ between two values of the grid, or for a feature pinned
-after the run) is computed on the task worker; only the last requested path
-counts. Until that path is computed, either the previous view stays as a whole,
-or the new view is shown without a model.
+All panels read the view from one frozen value, `Shown`, so that they
+show parts of the same state. A path that the shown run has is taken
+from the run. Any other path (for a λ between two values of the grid, or
+for a feature pinned after the run) is computed on the task worker; only
+the last requested path counts. Until that path is computed, either the
+previous view stays as a whole, or the new view is shown without a
+model.
 """
 
 from __future__ import annotations
@@ -64,8 +65,8 @@ class SelectedModel:
     key : int or str
         The run's combination, or `LIVE` or `PROBE` for a path that no run has.
     values : tuple
-        Values of the model on the plan's axes, the parameters of which the plan
-        tries several values, such as λ.
+        Values of the model on the plan's axes, the parameters of which
+        the plan tries several values, such as λ.
     plan : Plan
         The plan with which the path was computed.
     fold : Fold
@@ -99,8 +100,8 @@ class SelectedModel:
         text of all other settings.
         """
         plan = self.plan
-        # The plan may have several values of a parameter; those of this model's
-        # combination replace them.
+        # The plan may have several values of a parameter; those of this
+        # model's combination replace them.
         parameters = {**self.plan.parameters, **self.parameters}
         data_settings = (
             plan.protocol,
@@ -146,14 +147,14 @@ class Shown:
     fold : Fold or None
         The shown fold; None while all folds are shown.
     model : SelectedModel or None
-        The chosen model of the run's method on this fold: a model of the run,
-        or a live one.
+        The chosen model of the run's method on this fold: a model of
+        the run, or a live one.
     edited : bool
-        Whether the model is a live one of the run's method with other settings
-        than the run's.
+        Whether the model is a live one of the run's method with other
+        settings than the run's.
     inspection : SelectedModel or None
-        Another model of the run, or of the live path, that is inspected; None
-        while the chosen model is shown.
+        Another model of the run, or of the live path, that is
+        inspected; None while the chosen model is shown.
     """
 
     dataset: FoldedDataset | None
@@ -199,15 +200,15 @@ class Shown:
     def continues(self, later: Shown, plan: Plan) -> bool:
         """Return whether this view may stay while the model of a plan is computed for a later view.
 
-        This view may stay if both views show the same run and fold,
-        and the plans of their models have the same axes. ``plan`` is
-        the plan of the model being computed.
+        This view may stay if both views show the same run and fold, and
+        the plans of their models have the same axes. ``plan`` is the
+        plan of the model being computed.
         """
         model = self.model
         return (
             model is not None
-            # With the same plan in both views, only the data, run and fold are
-            # compared.
+            # With the same plan in both views, only the data, run and
+            # fold are compared.
             and self.is_of(replace(later, plan=self.plan))
             and model.plan.convention == plan.convention
             and _have_same_axes(model.plan, plan)
@@ -243,15 +244,16 @@ class CurrentModel(QObject):
         self._measured = measured
         self._worker = worker
         self._fold_cache = fold_cache
-        # The live path, which is computed when the slider moves or a feature is
-        # pinned: the last one computed, the one requested last, and its job.
+        # The live path, which is computed when the slider moves or a
+        # feature is pinned: the last one computed, the one requested
+        # last, and its job.
         self._live_path: LivePath | None = None
         self._requested: PathWanted | None = None
         self._failure = ""  # the sentence on a path that could not be computed
         self._job: Job | None = None
-        # `_probe` computes paths of inspected models. `_shown` is what the
-        # pages show. Either `_test_measures` has the test measures of its
-        # model, or `_untested_reason` says why there are none.
+        # `_probe` computes paths of inspected models. `_shown` is what
+        # the pages show. Either `_test_measures` has the test measures
+        # of its model, or `_untested_reason` says why there are none.
         self._probe = _Probe(
             worker, fold_cache, self._show_inspection, self.failed.emit
         )
@@ -325,8 +327,8 @@ class CurrentModel(QObject):
     def choose_inspected(self) -> None:
         """Choose the inspected model on all folds; do nothing if no model is inspected.
 
-        A model whose values do not lie on the axes of the shown plan belongs to
-        another run, and is not chosen either.
+        A model whose values do not lie on the axes of the shown plan
+        belongs to another run, and is not chosen either.
         """
         choice = self._session.inspection
         axes = self._shown.plan.axes
@@ -355,8 +357,8 @@ class CurrentModel(QObject):
         values : tuple
             Values of the model on the axes of the plan, its combination of parameters.
         step : int or None
-            Coordinate of the model on its path, such as its number of features;
-            None for the best model of the path.
+            Coordinate of the model on its path, such as its number of
+            features; None for the best model of the path.
         gliding : bool
             Whether the slider is being moved.
         """
@@ -408,8 +410,9 @@ class CurrentModel(QObject):
     @Slot()
     def refresh(self) -> None:
         """Find the model to show, after a change; have its path computed if no run has the path."""
-        # `view` has no model yet. Its plan is that of the shown run, or without
-        # one that of the form. `shown_fold` is the shown fold, None for all folds.
+        # `view` has no model yet. Its plan is that of the shown run, or
+        # without one that of the form. `shown_fold` is the shown fold,
+        # None for all folds.
         session = self._session
         record = self._run_on_open_data()
         plan = record.plan if record is not None else session.plan
@@ -424,8 +427,8 @@ class CurrentModel(QObject):
         # Otherwise the model is on a live path, computed for the settings in the form.
         self._request(request)
         live_view = self._view_of_live_path(view)
-        # The previous view stays until the new path is computed, so that
-        # nothing flickers; see `Shown.continues`.
+        # The previous view stays until the new path is computed, so
+        # that nothing flickers; see `Shown.continues`.
         if live_view is not None or not self._shown.continues(view, request.plan):
             self._show_view(live_view or view)
 
@@ -464,16 +467,18 @@ class CurrentModel(QObject):
     def _find_inspected(self, view: Shown, choice: Choice) -> SelectedModel | None:
         """Return the model that a choice means; None if its path is not computed yet.
 
-        The model is on the live path if this path has the values of the choice,
-        else on a path of the shown run. If the run has not tried these values,
-        the model is on a path that `_probe` has computed.
+        The model is on the live path if this path has the values of the
+        choice, else on a path of the shown run. If the run has not
+        tried these values, the model is on a path that `_probe` has
+        computed.
         """
         live = view.model
         if choice.values is None or not _are_on_axes(view.plan.axes, choice.values):
             return None  # a model of another run
         if live is not None and live.live and live.values == choice.values:
-            # Without a coordinate (`x_value`), the inspected model is the chosen
-            # one, so no measure ("") has to find the best step.
+            # Without a coordinate (`x_value`), the inspected model is
+            # the chosen one, so no measure ("") has to find the best
+            # step.
             return replace(
                 live,
                 position=path_position(live.path, choice.x_value, live.position, ""),
@@ -496,9 +501,9 @@ class CurrentModel(QObject):
         """
         plan = self._live_plan(view)
         record = view.record
-        # Another plan than the view's means that the form was changed after the
-        # run. A path is computed only if that is fast enough to follow a slider
-        # ("live").
+        # Another plan than the view's means that the form was changed
+        # after the run. A path is computed only if that is fast enough
+        # to follow a slider ("live").
         if (
             record is None
             or view.fold is None
@@ -527,9 +532,8 @@ class CurrentModel(QObject):
         """Return the values of a choice on the shown plan's axes, else the values that validation chose.
 
         The choice is by default the session's. Values that do not lie
-        on the axes, as those of another plan, do not count. Return
-        None if neither the choice nor validation gives values on the
-        axes.
+        on the axes, as those of another plan, do not count. Return None
+        if neither the choice nor validation gives values on the axes.
         """
         # The values and the position of the step that validation chose.
         chosen = self._chosen_by_validation(view)
@@ -549,8 +553,8 @@ class CurrentModel(QObject):
         fold = view.fold
         if record is None or fold is None:
             return None
-        # The fold is measured by the measures in use; until these are computed,
-        # the choice by the run's own measures counts.
+        # The fold is measured by the measures in use; until these are
+        # computed, the choice by the run's own measures counts.
         result = self._measured.view(record).folds.get(fold.number) or record.folds.get(
             fold.number
         )
@@ -562,21 +566,22 @@ class CurrentModel(QObject):
     def _live_plan(self, view: Shown) -> Plan | None:
         """Return the plan with which a path that no run has is computed; None if the open data do not fit it.
 
-        If a run is shown, this is the run's plan with the present settings of
-        the form, provided that the form has the same method. Settings of
-        another method only concern the next run.
+        If a run is shown, this is the run's plan with the present
+        settings of the form, provided that the form has the same
+        method. Settings of another method only concern the next run.
         """
         session = self._session
         form = self._session.plan
         if not session.has_documents:
             return None
-        # Without a run, the plan is that of the form, unless the user has
-        # changed how the data are to be read since they were read.
+        # Without a run, the plan is that of the form, unless the user
+        # has changed how the data are to be read since they were read.
         if view.record is None:
             return form if session.data_match_plan else None
-        # With a run, the form counts only if it has the same axes and reads the
-        # data in the same way. Usually both plans are equal; this is tested
-        # first, as `changed` below is too slow for a slider that moves.
+        # With a run, the form counts only if it has the same axes and
+        # reads the data in the same way. Usually both plans are equal;
+        # this is tested first, as `changed` below is too slow for a
+        # slider that moves.
         is_same = form == view.plan
         if (
             is_same
@@ -584,9 +589,9 @@ class CurrentModel(QObject):
             or reading(form) != reading(view.plan)
         ):
             return view.plan
-        # Costs of features in the form count only if the method weighs them,
-        # which a parameter with the value "milliseconds" asks for. Else the
-        # run's costs stay.
+        # Costs of features in the form count only if the method weighs
+        # them, which a parameter with the value "milliseconds" asks
+        # for. Else the run's costs stay.
         by_costs = MILLISECONDS in form.parameters.values()
         return view.plan.changed(
             costs=(form if by_costs else view.plan).extension(FeatureCosts) or {},
@@ -613,8 +618,8 @@ class CurrentModel(QObject):
         values = self._values_on_axes(view)
         if plan is None or fold is None or not plan.live:
             return None
-        # Without a run, a path is computed once the user moves the slider, or
-        # pins or bans a feature.
+        # Without a run, a path is computed once the user moves the
+        # slider, or pins or bans a feature.
         if view.record is None:
             has_pins_or_bans = any(
                 plan.parameters.get(name) for name in ("pinned", "banned")
@@ -634,9 +639,9 @@ class CurrentModel(QObject):
 
     def _model_of_run(self, view: Shown, choice: Choice) -> SelectedModel | None:
         """Return the model that a choice means in the shown run; None if the run does not have its path."""
-        # The position, among the combinations of the plan, of the values that
-        # the choice means. Without chosen values, these are those that
-        # validation chose.
+        # The position, among the combinations of the plan, of the
+        # values that the choice means. Without chosen values, these are
+        # those that validation chose.
         record = view.record
         fold = view.fold
         values = self._values_on_axes(view, choice)
@@ -647,15 +652,16 @@ class CurrentModel(QObject):
         )
         if record is None or fold is None or values is None or combination is None:
             return None
-        # The path with the measures in use; until they are computed, the path
-        # of the run.
+        # The path with the measures in use; until they are computed,
+        # the path of the run.
         measured = self._measured.view(record)
         unit_key = (fold.number, combination)
         path = measured.paths.get(unit_key) or record.paths.get(unit_key)
         if path is None:
             return None
-        # Without a coordinate in the choice, the position that validation chose
-        # is taken, which holds for the path with the chosen values only.
+        # Without a coordinate in the choice, the position that
+        # validation chose is taken, which holds for the path with the
+        # chosen values only.
         chosen = self._chosen_by_validation(view)
         best_position = None
         if chosen is not None:
@@ -669,9 +675,10 @@ class CurrentModel(QObject):
     def _view_of_live_path(self, view: Shown) -> Shown | None:
         """Return the view with the path computed last, even if the slider has moved to another λ since.
 
-        Return None if that path has another fold or plan than the requested
-        one. The model of the view is at the chosen coordinate of the path, a
-        number of features or a round, or else the best one of the path.
+        Return None if that path has another fold or plan than the
+        requested one. The model of the view is at the chosen coordinate
+        of the path, a number of features or a round, or else the best
+        one of the path.
         """
         live = self._live_path
         request = self._requested
@@ -680,8 +687,8 @@ class CurrentModel(QObject):
         live_request = live.wanted
         if live_request.fold is not request.fold or live_request.plan != request.plan:
             return None
-        # Steps are numbered from 1. As the best step is known, no measure ("")
-        # has to find it.
+        # Steps are numbered from 1. As the best step is known, no
+        # measure ("") has to find it.
         position = path_position(
             live.path, self._session.choice.x_value, live.best.number - 1, ""
         )
@@ -708,9 +715,9 @@ class CurrentModel(QObject):
         ):
             return
         if previous and self._job:
-            # A path on more documents than a shard has takes seconds, and is
-            # abandoned as soon as another one is asked for. A quick path of the
-            # same fold and plan is shown on the way.
+            # A path on more documents than a shard has takes seconds,
+            # and is abandoned as soon as another one is asked for. A
+            # quick path of the same fold and plan is shown on the way.
             is_slow = request.fold.train.n_documents > DOCUMENTS
             if (
                 is_slow
@@ -727,9 +734,9 @@ class CurrentModel(QObject):
             else tr("Computing the path")
         )
 
-        # `work` is called on the worker; `_take` gets the path, and `end` the
-        # end of the job. Of waiting jobs of one slot, only the last is
-        # carried out.
+        # `work` is called on the worker; `_take` gets the path, and
+        # `end` the end of the job. Of waiting jobs of one slot, only
+        # the last is carried out.
         def work(cancelled: CancelFlag) -> Iterator[LivePath]:
             yield self._fold_cache.path(request, cancelled)
 
@@ -774,17 +781,17 @@ class CurrentModel(QObject):
 
         Emit `changed` and `tested`, and `tested` once more when measures arrive.
         """
-        # The run has test measures of its chosen models. Other models can be
-        # tested only with their documents open; else `_untested_reason` says
-        # why not.
+        # The run has test measures of its chosen models. Other models
+        # can be tested only with their documents open; else
+        # `_untested_reason` says why not.
         self._shown = self._with_inspection(view)
         model = view.model
         self._test_measures = self._known_test()
         self._untested_reason = (
             "" if model is None or self._test_measures else self._why_untested(model)
         )
-        # While the user seals the test part, no test measure is shown, even if
-        # it is known.
+        # While the user seals the test part, no test measure is shown,
+        # even if it is known.
         if self._session.sealed and (model is None or model.fold.test is not None):
             self._test_measures = {}
             self._untested_reason = SEALED
@@ -857,8 +864,8 @@ class _Probe:
         self._fold_cache = fold_cache
         self._arrived = arrived  # called when a path is computed
         self._failed = failed  # called with a sentence on a failure
-        # The path that is wanted, the last one that was computed, and the job
-        # that computes a path.
+        # The path that is wanted, the last one that was computed, and
+        # the job that computes a path.
         self._wanted_path: PathWanted | None = None
         self._path: LivePath | None = None
         self._job: Job | None = None
@@ -866,14 +873,14 @@ class _Probe:
     def model(self, request: PathWanted, step: int | None) -> SelectedModel | None:
         """Return the model at a coordinate of the requested path; None until the path is computed.
 
-        The coordinate, ``step``, is a number of features or a round; None means
-        the best model of the path.
+        The coordinate, ``step``, is a number of features or a round;
+        None means the best model of the path.
         """
         path = self._path
         if path is None or not _is_same(path.wanted, request):
             return None
-        # Steps are numbered from 1. As the best step is known, no measure ("")
-        # has to find it.
+        # Steps are numbered from 1. As the best step is known, no
+        # measure ("") has to find it.
         position = path_position(path.path, step, path.best.number - 1, "")
         return SelectedModel(
             PROBE, request.values, request.plan, request.fold, path.path, position
@@ -888,9 +895,9 @@ class _Probe:
             and _is_same(self._wanted_path, request)
         ):
             return
-        # A job for another path is abandoned. The last computed path stays
-        # until the new one arrives; `model` returns it for its own request
-        # only.
+        # A job for another path is abandoned. The last computed path
+        # stays until the new one arrives; `model` returns it for its
+        # own request only.
         if self._job is not None:
             self._job.abandon()
             self._job = None
@@ -963,8 +970,9 @@ def path_position(
 ) -> int:
     """Return the position of a step on a path, from 0.
 
-    On a path of iterations, only the last step is a model: the position is the
-    last one. On any other path, the first of these rules that applies counts:
+    On a path of iterations, only the last step is a model: the position
+    is the last one. On any other path, the first of these rules that
+    applies counts:
 
     - ``step``, a number of features or a round: the step nearest to it;
     - ``best``, a position: this one;
@@ -977,8 +985,8 @@ def path_position(
         return int(np.abs(path.x_values - step).argmin())
     if best is not None:
         return best
-    # The smallest value is the best; a measure that is best when high is
-    # negated, and steps without a value come last.
+    # The smallest value is the best; a measure that is best when high
+    # is negated, and steps without a value come last.
     values = path.validation.get(select_by, path.criterion)
     is_measured = select_by in path.validation
     if is_measured and measure(plain_name(select_by)).higher_is_better:

@@ -25,13 +25,13 @@ def seconds_of_selection(record: RunRecord | None) -> float:
 def n_selections(plan: Plan, units: Iterable[tuple[int, int]]) -> int:
     """Return how many selections of features some units of a run made.
 
-    A unit is a fold with one combination of parameters: the pair of the fold's
-    number and of the combination's position in the plan. Units that differ only
-    in parameters of the ranking, such as those of a final ranker, share one
-    selection.
+    A unit is a fold with one combination of parameters: the pair of the
+    fold's number and of the combination's position in the plan. Units
+    that differ only in parameters of the ranking, such as those of a
+    final ranker, share one selection.
     """
-    # Names of the parameters that only concern how a model ranks, not which
-    # features it has; `ranks` says so of a parameter.
+    # Names of the parameters that only concern how a model ranks, not
+    # which features it has; `ranks` says so of a parameter.
     ranks = {parameter.name for parameter in plan.entry.parameters if parameter.ranks}
     # For each combination, a text of the values of all other parameters.
     settings = [

@@ -41,11 +41,11 @@ class Choice:
     Attributes
     ----------
     values : tuple or None
-        A value for each axis of the plan, a parameter of which the plan tries
-        several values; None for the values that validation chose.
+        A value for each axis of the plan, a parameter of which the plan
+        tries several values; None for the values that validation chose.
     x_value : int or None
-        Coordinate of the model on the path: a number of features, or a round;
-        None for the best model of the path.
+        Coordinate of the model on the path: a number of features, or a
+        round; None for the best model of the path.
     """
 
     values: tuple[Any, ...] | None = None
@@ -67,8 +67,8 @@ class SessionState:
 class LastingChange(QUndoCommand):
     """A change that can be undone even after other data were opened.
 
-    The change is a command of the undo stack. The method ``redo``
-    does nothing if the change is already in effect.
+    The change is a command of the undo stack. The method ``redo`` does
+    nothing if the change is already in effect.
     """
 
     def again(self) -> LastingChange:
@@ -79,8 +79,8 @@ class LastingChange(QUndoCommand):
 class Session(QObject):
     """The open data, the plan in the form and the chosen model, with undo; only this class changes them.
 
-    The plan is the one source of all parameters: the form, the pins of the
-    features table and the terminal's command are views of it.
+    The plan is the one source of all parameters: the form, the pins of
+    the features table and the terminal's command are views of it.
     """
 
     methodsAdded = Signal(object)
@@ -119,9 +119,9 @@ class Session(QObject):
         self._state = SessionState(Plan(data=SAMPLE))
         self._inspection: Choice | None = None
         self._fold: int | None = None  # number of the shown fold; None for all
-        # How runs are measured: the measure, the convention that the user
-        # picked (None follows the plan), and whether the measure also chooses
-        # the models.
+        # How runs are measured: the measure, the convention that the
+        # user picked (None follows the plan), and whether the measure
+        # also chooses the models.
         self._measure = self.plan.measures[0]
         self._convention: str | None = None
         self._chooses = False
@@ -190,8 +190,9 @@ class Session(QObject):
     ) -> Measurement:
         """Return how a run of a plan is measured now; ``dataset`` is by default the open one.
 
-        The result says by which convention and measure, whether that measure
-        chooses the run's models, and whether the test part is sealed.
+        The result says by which convention and measure, whether that
+        measure chooses the run's models, and whether the test part is
+        sealed.
         """
         # A plan that selects by the criterion of its method asks for no measure.
         chooses = self._chooses and plan.select_by != CRITERION
@@ -242,8 +243,8 @@ class Session(QObject):
     ) -> None:
         """Work on other data from now on, on their first fold.
 
-        Changes of the plan can no longer be undone. All signals on data, plan,
-        fold and models are emitted.
+        Changes of the plan can no longer be undone. All signals on
+        data, plan, fold and models are emitted.
 
         Parameters
         ----------
@@ -251,18 +252,19 @@ class Session(QObject):
         data : str
             The name of the data in a plan: a path, or ``"sample"``.
         plan : Plan, optional
-            The plan to go on with. By default, the present plan without its
-            pins, bans, preferences and folds, and with the groups, costs,
-            columns and convention of the new data.
+            The plan to go on with. By default, the present plan without
+            its pins, bans, preferences and folds, and with the groups,
+            costs, columns and convention of the new data.
         choice : Choice
             The chosen model of the plan.
         """
-        # The convention that the user picked and the seal, as they are before
-        # the change: the signals at the end depend on what has changed.
+        # The convention that the user picked and the seal, as they are
+        # before the change: the signals at the end depend on what has
+        # changed.
         picked = self._convention
         sealed = self.sealed
-        # Without a plan, the present one is adapted: parameters that depend on
-        # the features are dropped.
+        # Without a plan, the present one is adapted: parameters that
+        # depend on the features are dropped.
         if plan is None:
             parameters = {
                 p.name: self.plan.parameters[p.name]
@@ -283,13 +285,13 @@ class Session(QObject):
             plan = usual_measures(plan, one_ranking=dataset.origin.columns.no_queries)
             self._convention = None
             if any(fold.vali is None for fold in dataset.folds) and not plan.inner:
-                # Without validation parts, only a left-out measure or the
-                # criterion can select.
+                # Without validation parts, only a left-out measure or
+                # the criterion can select.
                 plan = plan if plan.leaves_out else plan.changed(select_by=CRITERION)
             elif plan.select_by == CRITERION:  # set by data without validation parts
                 plan = plan.changed(select_by=plan.measures[0])
-        # The data replace the former ones with the choice made for them. A plan
-        # without a convention takes over that of the data.
+        # The data replace the former ones with the choice made for
+        # them. A plan without a convention takes over that of the data.
         plan = plan.resolved(dataset.convention)
         self._dataset = dataset
         before = self.plan
@@ -297,9 +299,9 @@ class Session(QObject):
         self._inspection = None
         self._reading = reading(plan)
         self._fold = dataset.folds[0].number
-        # Changes of the plan for the former data cannot be undone any more.
-        # Lasting changes, such as of a run's name, can: they go back on the
-        # stack as new commands.
+        # Changes of the plan for the former data cannot be undone any
+        # more. Lasting changes, such as of a run's name, can: they go
+        # back on the stack as new commands.
         commands = [self.undo.command(i) for i in range(self.undo.index())]
         lasting = [
             command.again()
@@ -325,8 +327,8 @@ class Session(QObject):
         ----------
         dataset : FoldedDataset
         plan : Plan, optional
-            The plan by which the dataset was read; by default the one of the
-            previous reading.
+            The plan by which the dataset was read; by default the one
+            of the previous reading.
         """
         sealed = self.sealed  # before the change
         self._dataset = dataset
@@ -401,13 +403,13 @@ class Session(QObject):
     ) -> None:
         """Choose another model; consecutive moves of the slider (``gliding``) are undone together.
 
-        The model is named by ``values``, the values of its path on
-        the plan's axes (None for those that validation chose), and
+        The model is named by ``values``, the values of its path on the
+        plan's axes (None for those that validation chose), and
         ``step``, a number of features or a round (None for the best
         model of the path).
         """
-        # Consecutive changes of the series "slider" are undone together, those
-        # of the series "" one by one.
+        # Consecutive changes of the series "slider" are undone
+        # together, those of the series "" one by one.
         choice = Choice(values, step)
         self._do(
             replace(self._state, choice=choice),
@@ -418,9 +420,9 @@ class Session(QObject):
     def inspect(self, values: tuple[Any, ...], step: int | None) -> None:
         """Inspect another model of the shown run; the choice and all that depends on it stay as they are.
 
-        The model is named by ``values``, the values of its path on
-        the plan's axes, and ``step``, a number of features or a round
-        (None for the best model of the path).
+        The model is named by ``values``, the values of its path on the
+        plan's axes, and ``step``, a number of features or a round (None
+        for the best model of the path).
         """
         self._put_inspection(Choice(values, step))
 
@@ -450,8 +452,8 @@ class Session(QObject):
     def change(self, text: str, **changes: Any) -> None:
         """Change attributes of the plan; ``text`` names the change in the Edit menu.
 
-        With another method or ranker, the choice of a model is dropped: its
-        values belong to the former method.
+        With another method or ranker, the choice of a model is dropped:
+        its values belong to the former method.
 
         Raises
         ------
@@ -465,8 +467,8 @@ class Session(QObject):
     def toggle(self, name: str, feature: int) -> None:
         """Pin or unpin a feature if ``name`` is "pinned"; ban or allow it if ``name`` is "banned".
 
-        Pinning a feature ends its ban, and banning it unpins it. A group of
-        features is pinned or banned as a whole.
+        Pinning a feature ends its ban, and banning it unpins it. A
+        group of features is pinned or banned as a whole.
         """
         parameters = dict(self.plan.parameters)
         if name not in parameters:
@@ -476,8 +478,8 @@ class Session(QObject):
             self.plan.entry.parameter(key).several(parameters[key])
             for key in (name, other)
         ):
-            # The plan tries several sets of pinned or banned features, so it is
-            # not clear which one to change.
+            # The plan tries several sets of pinned or banned features,
+            # so it is not clear which one to change.
             return
         # A feature in a group stands for the group.
         members = next(
@@ -486,9 +488,9 @@ class Session(QObject):
         )
         # whether the feature or its group is pinned (banned) already
         present = any(i in parameters[name] for i in members)
-        # Its group is removed from both sets, and the feature is added to one
-        # of them unless the group was there. One member suffices to pin or ban
-        # a group.
+        # Its group is removed from both sets, and the feature is added
+        # to one of them unless the group was there. One member suffices
+        # to pin or ban a group.
         rest = _without_excluded(parameters[name], members)
         parameters[name] = rest if present else (*rest, feature)
         parameters[other] = _without_excluded(parameters[other], members)
@@ -517,8 +519,9 @@ class Session(QObject):
     def _do(self, state: SessionState, text: str, series: str = "") -> None:
         """Replace the plan and the choice, in a way that the user can undo.
 
-        ``text`` names the change in the Edit menu; consecutive changes of one
-        series are undone together, those of the series "" one by one.
+        ``text`` names the change in the Edit menu; consecutive changes
+        of one series are undone together, those of the series "" one by
+        one.
         """
         if state != self._state:
             self.undo.push(_Change(self, self._state, state, text, series))
@@ -546,12 +549,13 @@ class Session(QObject):
     def _keep_measure(self, before: Plan, picked: str | None) -> None:
         """Show the plan's measure and convention, unless the user picked others.
 
-        ``before`` is the previous plan, and ``picked`` the convention that was
-        picked with it. If the picked convention is dropped, each run is
-        measured by its own convention again, so `measureChanged` is emitted.
+        ``before`` is the previous plan, and ``picked`` the convention
+        that was picked with it. If the picked convention is dropped,
+        each run is measured by its own convention again, so
+        `measureChanged` is emitted.
         """
-        # `_convention` is the picked one; None follows the plan, so that one
-        # equal to the plan's is needless.
+        # `_convention` is the picked one; None follows the plan, so
+        # that one equal to the plan's is needless.
         if self._convention == self.plan.convention:
             self._convention = None
         has_changed = self._convention != picked

@@ -82,22 +82,22 @@ class StudyStore:
     Parameters
     ----------
     folder : Path, optional
-        Folder of the studies that the user has not named; by default within the
-        user's data folder.
+        Folder of the studies that the user has not named; by default
+        within the user's data folder.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or data_folder() / "studies"
-        # The lock guards the attributes, and is never held while the disk
-        # works. With the condition `_closed`, a job that opens a study waits
-        # until this window has closed it.
+        # The lock guards the attributes, and is never held while the
+        # disk works. With the condition `_closed`, a job that opens a
+        # study waits until this window has closed it.
         self._lock = threading.Lock()
         self._closed = threading.Condition(self._lock)
         self._study: Study | None = None
         self._open: list[Study] = []  # with those that are about to be closed
-        # Functions that write what the window requested, not yet called. The
-        # lock is held from the removal of such a note until it is written, so
-        # that no study is closed in between.
+        # Functions that write what the window requested, not yet
+        # called. The lock is held from the removal of such a note until
+        # it is written, so that no study is closed in between.
         self._writing = threading.Lock()
         self._notes: deque[Callable[[], None]] = deque()
 
@@ -146,19 +146,20 @@ class StudyStore:
     def read(self, path: Path) -> JobFunction:
         """Make the job that opens a study and reads its runs, the oldest first.
 
-        The job yields an OpenedStudy, then one RunRecord for each run, and last
-        a sentence on each damage. The study does not become the one in which
-        runs are stored; :meth:`switch_to` does that. If this window still has
-        the study open and is about to close it, the job waits for that.
+        The job yields an OpenedStudy, then one RunRecord for each run,
+        and last a sentence on each damage. The study does not become
+        the one in which runs are stored; :meth:`switch_to` does that.
+        If this window still has the study open and is about to close
+        it, the job waits for that.
         """
 
         def work(cancelled: CancelFlag) -> Iterator[OpenedStudy | RunRecord | str]:
             """Open the study, and yield it, its runs and remarks on damage; called on the worker."""
             from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - it brings numba
 
-            # The same file may still be open here, and is being closed: wait
-            # for that, up to 10 seconds. Then an error says that the file is in
-            # use.
+            # The same file may still be open here, and is being closed:
+            # wait for that, up to 10 seconds. Then an error says that
+            # the file is in use.
             with self._closed:
                 for _ in range(_MAX_WAITS):
                     if cancelled() or all(
@@ -187,8 +188,8 @@ class StudyStore:
     def switch_to(self, study: Study | None) -> Study | None:
         """Store runs in another study from now on; None for one that is created when it is needed.
 
-        Returns the previous study, which the caller has to close once the
-        study's run has finished.
+        Returns the previous study, which the caller has to close once
+        the study's run has finished.
         """
         with self._lock:
             before = self._study
@@ -198,9 +199,9 @@ class StudyStore:
     def save_as(self, path: Path) -> None:
         """Copy the study to another file, and use that file from now on.
 
-        The previous file is removed if the user has not named it: then it lies
-        in the folder of the program's own studies, and the copy takes its
-        place.
+        The previous file is removed if the user has not named it: then
+        it lies in the folder of the program's own studies, and the copy
+        takes its place.
 
         Raises
         ------
@@ -233,8 +234,8 @@ class StudyStore:
 
     def close(self, study: Study) -> None:
         """Close a study, after its queued notes are written, so that other windows can open it."""
-        # Notes that cannot be written, such as a removal from the list, are
-        # lost, but no results.
+        # Notes that cannot be written, such as a removal from the list,
+        # are lost, but no results.
         with suppress(StoreError):
             self.write_notes()
         study.close()
@@ -288,8 +289,8 @@ class StudyStore:
 def read_sample_run() -> RunRecord:
     """Read the finished run of the sample, which comes with the program.
 
-    None of the user's studies stores the run. So its record has no key in a
-    study (``stored``), and no reason why the run cannot be resumed
+    None of the user's studies stores the run. So its record has no key
+    in a study (``stored``), and no reason why the run cannot be resumed
     (``why_not_on``).
 
     Raises
@@ -317,10 +318,10 @@ def _read_run(
 ) -> RunRecord:
     """Read the finished units of a run; a damaged run becomes a record whose state is FAILED.
 
-    The record has the run's number in the study, and its plan names the data by
-    the path at which they can be opened here. Until the data are open, a
-    dataset without documents takes their place; ``datasets`` caches these, so
-    that runs on the same data share one.
+    The record has the run's number in the study, and its plan names the
+    data by the path at which they can be opened here. Until the data
+    are open, a dataset without documents takes their place;
+    ``datasets`` caches these, so that runs on the same data share one.
     """
     key = summary.key
     # What the study says of the run, before its units are read.
@@ -330,8 +331,8 @@ def _read_run(
     folds: tuple[FoldResult, ...] = ()
     result = None
     problem = summary.damage
-    # A unit that cannot be read makes the run a failed one instead of stopping
-    # the whole study.
+    # A unit that cannot be read makes the run a failed one instead of
+    # stopping the whole study.
     try:
         paths = study.finished_units(key)
         folds = study.folds(key, paths)
@@ -339,7 +340,8 @@ def _read_run(
     except StoreError as error:
         problem = str(error)
     # Runs on the same parts of the same data share one dataset without
-    # documents. It has the validation and test parts that were measured.
+    # documents. It has the validation and test parts that were
+    # measured.
     is_validated = all(path.validated for path in paths.values())
     is_tested = any(fold.test for fold in folds)
     dataset_key = (recorded, reading(plan), (is_validated, is_tested))
@@ -352,8 +354,8 @@ def _read_run(
     why_not_on = _reason_not_resumable(summary.versions, plan.sources)
     if not why_not_on and study.read_only:
         why_not_on = READ_ONLY
-    # The record shows what was read; a finished run is done, and any other can
-    # be continued.
+    # The record shows what was read; a finished run is done, and any
+    # other can be continued.
     record = RunRecord(
         key.id,
         plan,

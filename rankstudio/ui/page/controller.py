@@ -49,8 +49,8 @@ class OtherPages(Protocol):
     Attributes
     ----------
     window : QWidget
-        The window over which dialogs open; it also shows the messages of its
-        controllers.
+        The window over which dialogs open; it also shows the messages
+        of its controllers.
     """
 
     window: QWidget

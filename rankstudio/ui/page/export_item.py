@@ -16,22 +16,23 @@ class FormatWriter:
     Attributes
     ----------
     help : str
-        Description of what is written, as a sentence; "" if the item's own description
-        suffices.
+        Description of what is written, as a sentence; "" if the item's
+        own description suffices.
     write : callable(Path)
-        Writes the files; raises RankStudioError if that fails. The function
-        does nothing if ``begin`` writes the files.
+        Writes the files; raises RankStudioError if that fails. The
+        function does nothing if ``begin`` writes the files.
     paths : callable(Path) -> sequence of Path
         Returns all files that are written for a path.
     check : callable(Path, callable(str)), optional
-        Submits a job that checks the written files, and returns it; the given function
-        is called with a sentence on the outcome.
+        Submits a job that checks the written files, and returns it; the
+        given function is called with a sentence on the outcome.
     unavailable : str
         Why the item cannot be written in this format, as a sentence; "" if it can.
     begin : callable(Path, callable(str), callable(str)), optional
-        Submits a job that writes the files, if writing takes long, and returns it. The
-        first function is called when the files are written, with a remark on them; the
-        second one if that fails, with the reason.
+        Submits a job that writes the files, if writing takes long, and
+        returns it. The first function is called when the files are
+        written, with a remark on them; the second one if that fails,
+        with the reason.
     """
 
     help: str = ""
@@ -57,20 +58,20 @@ class ExportItem:
     help : str
         Description of what is written, as a sentence.
     formats : tuple of (label, suffix)
-        Formats such as ``("CSV", ".csv")``, the usual one first; empty for an item that
-        is only copied.
+        Formats such as ``("CSV", ".csv")``, the usual one first; empty
+        for an item that is only copied.
     stem : str
         Suggested file name without its suffix.
     write : callable(Path), optional
-        Writes the file, in the format of the path's suffix; raises RankStudioError if
-        that fails.
+        Writes the file, in the format of the path's suffix; raises
+        RankStudioError if that fails.
     text : callable() -> str, optional
         Returns the text that "Copy" puts on the clipboard.
     unavailable : str
         Why the item cannot be exported now, as a sentence; "" if it can.
     writers : tuple of FormatWriter
-        A writer for each format, used instead of ``write``; empty if ``write`` writes
-        all formats.
+        A writer for each format, used instead of ``write``; empty if
+        ``write`` writes all formats.
     """
 
     key: str

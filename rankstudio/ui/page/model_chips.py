@@ -31,17 +31,18 @@ def as_choice(model: SelectedModel | None) -> Choice:
 def model_words(plan: Plan, choice: Choice, other: Choice = NOTHING_CHOSEN) -> str:
     """Return the name of the model of a choice, which tells it apart from the choice ``other``.
 
-    The name is "k = 7", or "λ = 2³, k = 7" if the choice ``other``
-    has another λ. Both choices are models of ``plan``.
+    The name is "k = 7", or "λ = 2³, k = 7" if the choice ``other`` has
+    another λ. Both choices are models of ``plan``.
     """
-    # A choice has a value for each axis of its plan (a parameter with several
-    # values), and an `x_value`: a number of features or a round.
+    # A choice has a value for each axis of its plan (a parameter with
+    # several values), and an `x_value`: a number of features or a
+    # round.
     axes = plan.axes
     values = choice.values
     label = ""
     if values is not None and len(values) == len(axes):
-        # While the session changes to another plan, the choice may still be one
-        # of the other plan.
+        # While the session changes to another plan, the choice may
+        # still be one of the other plan.
         fits = all(axis.allows(value) for axis, value in zip(axes, values, strict=True))
         label = combination_label(axes, values).replace(" · ", ", ") if fits else ""
     size = ""
@@ -60,8 +61,8 @@ def model_words(plan: Plan, choice: Choice, other: Choice = NOTHING_CHOSEN) -> s
 class ChooseButtons(QObject):
     """Keeps a button in the header of each panel in which models are inspected: "Choose k = 7".
 
-    The button is visible while another model than the chosen one is inspected;
-    it chooses the inspected model.
+    The button is visible while another model than the chosen one is
+    inspected; it chooses the inspected model.
 
     Parameters
     ----------
@@ -116,9 +117,9 @@ class ChooseButtons(QObject):
     @Slot()
     def show(self) -> None:
         """Update the buttons: show them while another model than the chosen one is inspected."""
-        # `inspected_choice` is None if the inspected model is the chosen one.
-        # While all folds are shown, the view has no models (`model` and
-        # `inspection` are None), so the choices are named.
+        # `inspected_choice` is None if the inspected model is the
+        # chosen one. While all folds are shown, the view has no models
+        # (`model` and `inspection` are None), so the choices are named.
         view = self._current.shown
         choice = self._current.inspected_choice
         text = ""
@@ -184,8 +185,9 @@ class ChoiceChip(QObject):
         if not self._current.is_by_hand:
             self._chip.say("", {})  # hides the chip
             return
-        # The model of the protocol is the one that validation chose; None if it
-        # is not known. `as_choice` returns the values and the size of a model.
+        # The model of the protocol is the one that validation chose;
+        # None if it is not known. `as_choice` returns the values and
+        # the size of a model.
         protocol = self._current.by_protocol
         chosen = choice if view.model is None else as_choice(view.model)
         usual = as_choice(protocol)
@@ -207,8 +209,8 @@ class ChoiceChip(QObject):
 class FormChip(QObject):
     """Keeps a chip, a short message, that is visible while the form has other settings than the shown run.
 
-    Its buttons take the settings of the run, or show the last run that has the
-    settings of the form.
+    Its buttons take the settings of the run, or show the last run that
+    has the settings of the form.
 
     Parameters
     ----------
@@ -247,8 +249,8 @@ class FormChip(QObject):
         if record is None or record.plan.agrees(form):
             self._chip.say("", {})  # hides the chip
             return
-        # The form is the plan of the Select page. If it has the title of the
-        # run, the text calls it "changed" instead.
+        # The form is the plan of the Select page. If it has the title
+        # of the run, the text calls it "changed" instead.
         has_same_title = form.title == record.plan.title
         buttons = {tr("take the run's settings"): self._take_settings}
         if self._run_of_form() is not None:

@@ -55,9 +55,9 @@ class _PoppedOut:
 class Page(QWidget):
     """A page of the window: panels between splitters.
 
-    A double click on the header of a panel gives the panel the whole page, or
-    takes the page back. The menu of the header also gives the panel a window of
-    its own.
+    A double click on the header of a panel gives the panel the whole
+    page, or takes the page back. The menu of the header also gives the
+    panel a window of its own.
 
     Parameters
     ----------
@@ -68,8 +68,8 @@ class Page(QWidget):
     controllers : sequence of Controller
         Controllers of all pages; the page takes those whose first panel it contains.
     foot, head : QWidget, optional
-        A line at the bottom or at the top, which stays visible when a panel
-        fills the page.
+        A line at the bottom or at the top, which stays visible when a
+        panel fills the page.
 
     Attributes
     ----------
@@ -79,8 +79,8 @@ class Page(QWidget):
     figureAsked : Signal(object)
         The user wants a plot as a figure (Plot).
     paintAsked : Signal(object, object)
-        Signal of a plot: a function that paints a picture, and the one to call
-        with the picture.
+        Signal of a plot: a function that paints a picture, and the one
+        to call with the picture.
     """
 
     failed = Signal(str)
@@ -99,30 +99,30 @@ class Page(QWidget):
         super().__init__()
         named(self, f"{name}-page", role="ground")
         self._content = content
-        # While a panel fills the page: that panel, the widgets that are hidden
-        # for it, and the sizes of all splitters from before.
+        # While a panel fills the page: that panel, the widgets that are
+        # hidden for it, and the sizes of all splitters from before.
         self._maximized_panel: Panel | None = None
         self._hidden_widgets: list[QWidget] = []
         self._sizes: dict[Splitter, list[int]] = {}
-        # Geometries of the windows, by the names of their panels; and the
-        # panels that have windows now, each with what is needed to bring it
-        # back.
+        # Geometries of the windows, by the names of their panels; and
+        # the panels that have windows now, each with what is needed to
+        # bring it back.
         self._geometries: dict[str, QByteArray] = {}
         self._windows: dict[Panel, _PoppedOut] = {}
-        # Names of the panels whose windows were open last time, and open again
-        # when the page is shown first.
+        # Names of the panels whose windows were open last time, and
+        # open again when the page is shown first.
         self._panels_to_reopen: list[str] = []
         lines = [line for line in (head, (content, 1), foot) if line is not None]
         fill(QVBoxLayout(self), *lines, margins=(GAP, GAP, GAP, GAP), spacing=GAP)
-        # Controllers of all pages are passed in; a controller belongs to the
-        # page that contains its first panel.
+        # Controllers of all pages are passed in; a controller belongs
+        # to the page that contains its first panel.
         self._controllers = [
             candidate
             for candidate in controllers
             if candidate.panels and self.isAncestorOf(candidate.panels[0])
         ]
-        # Searched once, as searching for children takes milliseconds; all of
-        # them exist by now.
+        # Searched once, as searching for children takes milliseconds;
+        # all of them exist by now.
         self._panels = content.findChildren(Panel)
         self._tables = self.findChildren(TableView)
         self._folds = self.findChildren(Disclosure)
@@ -211,8 +211,8 @@ class Page(QWidget):
     def pop_out(self, panel: Panel) -> None:
         """Give a panel a window of its own; the remaining panels share its space.
 
-        The window has the position and size that it had last. When it is
-        closed, the panel comes back.
+        The window has the position and size that it had last. When it
+        is closed, the panel comes back.
         """
         if panel in self._windows or not self.isAncestorOf(panel):
             return
@@ -246,8 +246,8 @@ class Page(QWidget):
     def _bring_back(self, panel: Panel) -> None:
         """Put a panel, whose window was closed, back into its splitter.
 
-        Once no panel has a window any more, all splitters get the
-        sizes back that they had before.
+        Once no panel has a window any more, all splitters get the sizes
+        back that they had before.
         """
         outside = self._windows.pop(panel)
         self._geometries[panel.objectName()] = outside.window.saveGeometry()
@@ -319,11 +319,11 @@ class Page(QWidget):
     def save(self, settings: Settings) -> None:
         """Store the sizes of panels, the widths of columns, open disclosures and windows of panels.
 
-        While panels have windows of their own, the sizes from before the first
-        of them left the page are stored. Sizes that are stored already stay
-        while a panel fills the page. Those of a splitter also stay if it was
-        never on the screen, so that it was not laid out, or if one of its parts
-        is hidden.
+        While panels have windows of their own, the sizes from before
+        the first of them left the page are stored. Sizes that are
+        stored already stay while a panel fills the page. Those of a
+        splitter also stay if it was never on the screen, so that it was
+        not laid out, or if one of its parts is hidden.
         """
         # None removes a stored setting.
         for table in self._tables:
@@ -332,15 +332,16 @@ class Page(QWidget):
             )
         for fold in self._folds:
             settings.set(f"folds/{fold.objectName()}", "open" if fold.wanted else None)
-        # Position and size of each panel's window, whether it is open now or
-        # was open before. `_windows` has the panels with open windows.
+        # Position and size of each panel's window, whether it is open
+        # now or was open before. `_windows` has the panels with open
+        # windows.
         for panel, outside in self._windows.items():
             self._geometries[panel.objectName()] = outside.window.saveGeometry()
         for name, geometry in self._geometries.items():
             settings.set(f"panels/{name}", geometry)
-        # The names of the panels that have windows. A page that was not visited
-        # yet has not opened the windows of last time, whose names are stored
-        # once more.
+        # The names of the panels that have windows. A page that was not
+        # visited yet has not opened the windows of last time, whose
+        # names are stored once more.
         outside_now = self._panels_to_reopen or [
             panel.objectName() for panel in self._windows
         ]
@@ -410,8 +411,8 @@ def row(name: str, *parts: Part) -> Splitter:
     name : str
         Name under which the sizes are stored.
     *parts : (QWidget, int, int)
-        Each widget with its stretch factor, by which it shares additional
-        space, and its initial size in pixels.
+        Each widget with its stretch factor, by which it shares
+        additional space, and its initial size in pixels.
     """
     return Splitter(Qt.Orientation.Horizontal, name, parts)
 
@@ -427,8 +428,8 @@ class Splitter(QSplitter):
     Attributes
     ----------
     seen : bool
-        Whether the splitter has been on the screen; before that, its size is
-        not that of the page.
+        Whether the splitter has been on the screen; before that, its
+        size is not that of the page.
     """
 
     def __init__(

@@ -20,16 +20,16 @@ PanelsOf = Callable[[str], Iterable[Part]]
 class PageController(Controller):
     """Controls the panels of a page, and lays them out.
 
-    Subclasses are called with the theme, the models and a parent, before any page is
-    laid out.
+    Subclasses are called with the theme, the models and a parent,
+    before any page is laid out.
 
     Attributes
     ----------
     heads : Mapping of str to QWidget
         Lines at the top of pages, by the keys of the pages.
     places : Mapping of str to str
-        Places in the user's guide that F1 opens, by the object names
-        of the controller's panels.
+        Places in the user's guide that F1 opens, by the object names of
+        the controller's panels.
     foot : QWidget or None
         Line at the bottom of the page.
     pageAsked : Signal(str)
@@ -47,8 +47,8 @@ class PageController(Controller):
     warned : Signal(str)
         A warning to the user (a sentence).
     offered : Signal(str, str, object)
-        A message to the user, its level, and the functions of its buttons by their
-        labels.
+        A message to the user, its level, and the functions of its
+        buttons by their labels.
     withdrawn : Signal(str)
         A message is no longer to be shown.
     hinted : Signal(str)

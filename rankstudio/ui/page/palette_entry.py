@@ -13,8 +13,8 @@ class PaletteEntry:
     Attributes
     ----------
     kind : str
-        Kind as shown to the user: "command", "setting", "page", "method", "feature",
-        "run" or "query".
+        Kind as shown to the user: "command", "setting", "page",
+        "method", "feature", "run" or "query".
     text : str
     act : callable
         Called without arguments when the entry is chosen.

@@ -72,8 +72,8 @@ class PageTabs(QWidget):
                 row.addWidget(tab.beside)
         self.bar.currentChanged.connect(self._show)
         hidden_tabs = list(tabs.values())[1:]
-        # The first tab is visible anyway. To show its widgets here, while they
-        # have no parent yet, would open a window for each.
+        # The first tab is visible anyway. To show its widgets here,
+        # while they have no parent yet, would open a window for each.
         for tab in hidden_tabs:
             for part in (tab.content, tab.beside):
                 if part is not None:
@@ -92,8 +92,8 @@ class PageTabs(QWidget):
     def _show(self) -> None:
         """Show the content of the chosen tab, and hide that of the others."""
         self.left.emit()  # the tab that was shown before is left
-        # The title of the chosen tab is bold, and so wider. Without room for
-        # it, Qt would scroll the bar.
+        # The title of the chosen tab is bold, and so wider. Without
+        # room for it, Qt would scroll the bar.
         self.bar.updateGeometry()
         for key, tab in self._tabs.items():
             tab.content.setVisible(key == self.key)

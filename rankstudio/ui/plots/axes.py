@@ -42,8 +42,8 @@ def _size_ticks(x_range: tuple[float, float], width: float) -> Ticks:
     ``width`` pixels wide.
     """
     low, high = (log10(end) for end in x_range)
-    # An earlier candidate takes the room of a later one: powers of ten first,
-    # then 2, 5 and 3 times these.
+    # An earlier candidate takes the room of a later one: powers of ten
+    # first, then 2, 5 and 3 times these.
     decades = range(int(low) - 1, int(high) + 1)
     candidates = [
         leading * 10.0**decade for leading in (1, 2, 5, 3) for decade in decades
@@ -78,14 +78,12 @@ class Axes:
     log_y : bool
         Whether equal heights are equal ratios.
     short : str
-        A shorter title, for a plot without room for the title; "" for
-        none.
+        A shorter title, for a plot without room for the title; "" for none.
     grid : tuple of float
         Values of the parameter on the x axis, ascending, which have the
         ticks; empty if x is no parameter.
     log_sizes : bool
-        Whether x counts something from 1, and equal widths are equal
-        ratios.
+        Whether x counts something from 1, and equal widths are equal ratios.
     """
 
     title: str = ""
@@ -109,9 +107,9 @@ class Axes:
 
         ``y_range`` has the values at both ends of the axis.
         """
-        # After the range, `nice_ticks` and `log_ticks` take the number of
-        # ticks that have room. DECIMAL_STEPS are the steps between ticks
-        # that need few digits.
+        # After the range, `nice_ticks` and `log_ticks` take the number
+        # of ticks that have room. DECIMAL_STEPS are the steps between
+        # ticks that need few digits.
         if not self.show_y:
             return []
         if self.log_y:
@@ -133,8 +131,8 @@ class Axes:
             return []
         # values of a parameter, such as λ, are written as powers
         if self.grid:
-            # Every stride-th value is a tick, so that the texts have room. -(-a
-            # // b) is a / b rounded up.
+            # Every stride-th value is a tick, so that the texts have
+            # room. -(-a // b) is a / b rounded up.
             stride = max(
                 1, -(-len(self.grid) * scaled(_GRID_SPACING) // max(1, int(width)))
             )
@@ -147,8 +145,9 @@ class Axes:
             return _size_ticks(x_range, width)
         count = max(2.0, width / scaled(_X_SPACING))
         if self.integer_x:
-            # The range was widened by the share `x_air` at each end. These
-            # margins have no ticks, so the range before is computed again.
+            # The range was widened by the share `x_air` at each end.
+            # These margins have no ticks, so the range before is
+            # computed again.
             air = (x_range[1] - x_range[0]) * self.x_air / (1 + 2 * self.x_air)
             return [
                 (t, f"{t:.0f}")
@@ -169,8 +168,9 @@ class Axes:
         x_range, y_range : tuple of float
             Values at both ends of the axes.
         """
-        # The height decides on the ticks of y. The width of their texts then
-        # decides how much of the width remains. AIR are a few pixels.
+        # The height decides on the ticks of y. The width of their texts
+        # then decides how much of the width remains. AIR are a few
+        # pixels.
         top = scaled(TITLE_HEIGHT) if self.title else AIR
         bottom = scaled(TICK_HEIGHT) + (scaled(LABEL_HEIGHT) if self.x_label else 0)
         height = max(1.0, size.height() - top - bottom)

@@ -148,8 +148,8 @@ class BarsPlot(Plot):
         count = max(1, int(available_width // max(_MIN_COLUMN_WIDTH, widest + 7)))
         bars = self.bars[:count]
         if len(self.bars) > count and self.winner not in [bar.id for bar in bars]:
-            # The winner takes the last place, unless it has no score and
-            # therefore no bar.
+            # The winner takes the last place, unless it has no score
+            # and therefore no bar.
             winner_bars = [bar for bar in self.bars if bar.id == self.winner]
             bars[-1:] = winner_bars or bars[-1:]
         return bars
@@ -187,8 +187,8 @@ class BarsPlot(Plot):
         high = max(values)
         upper_end = high if high > low else low + 1.0
         frame = self.axes.frame(size, x_range=(0.0, 1.0), y_range=(low, upper_end))
-        # The numbers of the y axis get the same width each time; only numbers
-        # of many digits get more.
+        # The numbers of the y axis get the same width each time; only
+        # numbers of many digits get more.
         frame.area.setLeft(max(_SCALE_WIDTH, frame.area.left()))
         return frame
 
@@ -239,8 +239,7 @@ class BarsPlot(Plot):
     def readout(self, number: int) -> list[Line]:
         """Return the lines of the box on a bar: name, value, id, and how far it is behind the longest one.
 
-        ``number`` is the position of the bar among those that are
-        shown.
+        ``number`` is the position of the bar among those that are shown.
         """
         first = self.shown()[0]  # the bars are sorted by value
         bar = self.shown()[number]
@@ -281,8 +280,8 @@ class BarsPlot(Plot):
         """Return the number of the bar whose column a pixel is in; None beside the bars."""
         frame = self.frame()
         bars = self.shown()
-        # the ids stand up to 22 pixels below the plot area; 4 pixels above
-        # it count as the bars, too
+        # the ids stand up to 22 pixels below the plot area; 4 pixels
+        # above it count as the bars, too
         bars_and_ids = frame.area.adjusted(0, -4, 0, 22)
         if not bars or not bars_and_ids.contains(point):
             return None
@@ -293,11 +292,10 @@ class BarsPlot(Plot):
     def summary(self) -> str:
         """Return in words which candidate won, the best other one, and by how much it won.
 
-        A pinned feature may win without the longest bar, or without a
-        bar.
+        A pinned feature may win without the longest bar, or without a bar.
         """
-        # The bars are sorted, so the first one that is not the winner is the
-        # best other one.
+        # The bars are sorted, so the first one that is not the winner
+        # is the best other one.
         winner = next((bar for bar in self.bars if bar.id == self.winner), self.bars[0])
         other = next((bar for bar in self.bars if bar is not winner), None)
         parts = [f"{winner.name} {winner.value:.4g}"]

@@ -135,8 +135,8 @@ class _TitleTerm(TermLabel):
 
     def __init__(self, plot: Plot) -> None:
         super().__init__()
-        # This label has the text of the title, so that its underline is below
-        # the term; the text itself is drawn by the plot.
+        # This label has the text of the title, so that its underline is
+        # below the term; the text itself is drawn by the plot.
         self._plot = plot
         self.setParent(plot)
         self.setTextFormat(Qt.TextFormat.PlainText)
@@ -263,8 +263,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     def figure(self) -> Figure:
         """Return the contents as a figure for print.
 
-        The owner of the plot sets the name and the caption of the
-        figure later.
+        The owner of the plot sets the name and the caption of the figure later.
         """
         raise NotImplementedError
 
@@ -375,8 +374,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     def step(self, right: int, down: int) -> bool:
         """Move to the next target by an arrow key; ``right`` and ``down`` are 1, 0 or -1.
 
-        Return whether this kind of plot uses the key; by default it
-        does not.
+        Return whether this kind of plot uses the key; by default it does not.
         """
         return False
 
@@ -570,8 +568,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Move with the arrow keys, confirm with Enter, and leave other keys to the window.
 
-        Enter confirms the model that was picked last, in a plot of
-        models.
+        Enter confirms the model that was picked last, in a plot of models.
         """
         if self.confirms and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.confirmed.emit()
@@ -650,8 +647,7 @@ class PlotMenu(QMenu):
     def save_as(self) -> None:
         """Ask for a file, and save the plot there; the plot reports a failure by its signal `failed`.
 
-        The suggested name is the title of the plot, as a picture
-        (.png).
+        The suggested name is the title of the plot, as a picture (.png).
         """
         # Characters of the title that may not be in a file's name become "-".
         suggested = (
@@ -670,8 +666,8 @@ class PlotMenu(QMenu):
 def plot_writer(plot: Plot, path: str | Path) -> Callable[[], None]:
     """Return a function that writes the present figure of a plot to a file, in the format of the suffix.
 
-    The function can be called on any thread, and raises OutputError if the
-    suffix is unknown or the file cannot be written.
+    The function can be called on any thread, and raises OutputError if
+    the suffix is unknown or the file cannot be written.
     """
     plot.flush()
     return partial(save_figure, plot.figure(), path, style_of("page"))

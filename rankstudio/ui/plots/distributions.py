@@ -98,8 +98,9 @@ class DensityPlot(Plot):
 
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the range of the values, and from zero to a little over the highest density."""
-        # The values `xs` of a density are in ascending order. A single value
-        # gets a range around it. Above the highest density are 6 % of air.
+        # The values `xs` of a density are in ascending order. A single
+        # value gets a range around it. Above the highest density are 6
+        # % of air.
         filled = [d for d in self.densities if d.xs.size]
         low = min(float(d.xs[0]) for d in filled)
         high = max(float(d.xs[-1]) for d in filled)
@@ -136,9 +137,10 @@ class DensityPlot(Plot):
         number of lines.
         """
         metrics = QFontMetricsF(font(SMALL))
-        # Widths of a swatch and of the gap between entries, in pixels: first
-        # the usual ones; the narrow ones if the legend takes too much of the
-        # height. Between a swatch and its label are 6 pixels.
+        # Widths of a swatch and of the gap between entries, in pixels:
+        # first the usual ones; the narrow ones if the legend takes too
+        # much of the height. Between a swatch and its label are 6
+        # pixels.
         layout: tuple[float, list[tuple[float, int]], int] = _SWATCH_WIDTH, [], 1
         for swatch, gap in ((_SWATCH_WIDTH, _ENTRY_GAP), _NARROW_SWATCH_AND_GAP):
             widths = [
@@ -322,8 +324,8 @@ class DensityPlot(Plot):
         painter.setFont(font(TINY))
         for position, (i, density) in enumerate(drawn):
             line_style = palettes.category(colors, i)
-            # above the bar, a line has room for the text of its share; 4
-            # pixels are between two bars
+            # above the bar, a line has room for the text of its share;
+            # 4 pixels are between two bars
             height = density.zeros * (area.height() - _LINE_HEIGHT)
             bar = QRectF(
                 left_edge + position * bar_width + 2,
@@ -350,8 +352,8 @@ class DensityPlot(Plot):
             QPointF(left_edge, area.bottom()),
             QPointF(left_edge + strip - _ENTRY_GAP, area.bottom()),
         )
-        # the title of the strip, below the line on which the bars stand, in
-        # a box that is 10 pixels wider at each side
+        # the title of the strip, below the line on which the bars
+        # stand, in a box that is 10 pixels wider at each side
         painter.setPen(colors.q("muted"))
         below = QRectF(left_edge - 10, area.bottom() + 4, strip - _ENTRY_GAP + 20, 16)
         painter.drawText(below, BELOW, tr("zeros"))
@@ -360,9 +362,9 @@ class DensityPlot(Plot):
         """Draw the legend above the curves: the swatch and the label of each class."""
         if self.is_empty() or not self._legend_height(frame.outer.size()):
             return
-        # The legend begins above the bars of zeros, which stand in a strip at
-        # the left of the curves. It has room in the plot area of a plot without
-        # legend and bars.
+        # The legend begins above the bars of zeros, which stand in a
+        # strip at the left of the curves. It has room in the plot area
+        # of a plot without legend and bars.
         strip = self._zeros_width(frame.outer.width())
         swatch, spots, rows = self.legend_spots(
             super().frame_for(frame.outer.size()).area.size()
@@ -371,8 +373,8 @@ class DensityPlot(Plot):
         for i, (density, (x, row)) in enumerate(
             zip(self.densities, spots, strict=True)
         ):
-            # `y` is the middle of the line, whose box is 18 pixels high;
-            # the last line is the one above the curves
+            # `y` is the middle of the line, whose box is 18 pixels
+            # high; the last line is the one above the curves
             left_edge = frame.area.left() - strip + x
             y = frame.area.top() - _AIR - (rows - row - 0.5) * _LINE_HEIGHT
             box = QRectF(left_edge, y - 9, frame.outer.right() - left_edge, 18)
@@ -472,8 +474,8 @@ class HistogramPlot(Plot):
 
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the range of the bins, and from zero to a little over the longest bar."""
-        # A bin of the single number 7 is drawn from 6.5 to 7.5; a bin of 0 to 9
-        # is drawn from 0 to 10.
+        # A bin of the single number 7 is drawn from 6.5 to 7.5; a bin
+        # of 0 to 9 is drawn from 0 to 10.
         shift = 0.5 if self.width_of_bins == 1 else 0.0
         low = float(self.starts[0]) - shift
         x_range = low, low + self.width_of_bins * self.starts.size

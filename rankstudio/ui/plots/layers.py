@@ -1,9 +1,10 @@
 """Tools that draw plots: where data lie on a drawing, and layers of the pyqtgraph scene.
 
-A layer draws in the logical pixels of the drawing, not in data coordinates,
-through the `Frame`. Line widths and fonts then come out the same on a screen of
-any pixel ratio. Axes, curves and legends of pyqtgraph would make a plot 8 to 20
-times as slow to create (see ``benchmarks/plot_items.py``).
+A layer draws in the logical pixels of the drawing, not in data
+coordinates, through the `Frame`. Line widths and fonts then come out
+the same on a screen of any pixel ratio. Axes, curves and legends of
+pyqtgraph would make a plot 8 to 20 times as slow to create (see
+``benchmarks/plot_items.py``).
 """
 
 from __future__ import annotations
@@ -41,11 +42,9 @@ class Frame:
     outer : QRectF
         The whole drawing.
     x_range, y_range : tuple of float
-        Values at the left and right edge, and at the bottom and top
-        edge.
+        Values at the left and right edge, and at the bottom and top edge.
     log_y : bool
-        Whether equal heights are equal ratios; then ``y_range`` is
-        above 0.
+        Whether equal heights are equal ratios; then ``y_range`` is above 0.
     log_x : bool
         Whether equal widths are equal ratios; then ``x_range`` is above
         0.
@@ -149,9 +148,10 @@ def padded(low: float, high: float, share: float = 0.06) -> tuple[float, float]:
 def readable_range(values: Floats, keep: Floats) -> tuple[float, float]:
     """Return the y range that shows a family of curves well.
 
-    The range is that of all values, unless a few extreme values (at most a
-    twentieth at each end, say one λ at k = 1) would press all others into less
-    than half of the picture; these values are then cut off.
+    The range is that of all values, unless a few extreme values (at
+    most a twentieth at each end, say one λ at k = 1) would press all
+    others into less than half of the picture; these values are then cut
+    off.
 
     Parameters
     ----------
@@ -170,9 +170,9 @@ def readable_range(values: Floats, keep: Floats) -> tuple[float, float]:
         return 0.0, 1.0
     low = float(finite.min())
     high = float(finite.max())
-    # The core is the range from the 5 % to the 95 % quantile. If the values
-    # reach over more than twice the core, at most half the core is added at
-    # each end of it.
+    # The core is the range from the 5 % to the 95 % quantile. If the
+    # values reach over more than twice the core, at most half the core
+    # is added at each end of it.
     ordered = np.sort(finite)  # numpy's own quantiles import 40 ms of modules
     # positions of the quantiles among the ordered values, between two of them
     ranks = np.array([0.05, 0.95]) * (ordered.size - 1)
@@ -315,8 +315,9 @@ def draw_line(painter: QPainter, px: Floats, py: Floats) -> None:
     whole: dashes would start again in each piece, and a translucent
     line would be darker where pieces overlap.
     """
-    # Positions of the gaps, and whether the line is one that may be drawn in
-    # pieces: m11 is the number of device pixels to a logical one.
+    # Positions of the gaps, and whether the line is one that may be
+    # drawn in pieces: m11 is the number of device pixels to a logical
+    # one.
     line = painter.pen()
     gaps = np.flatnonzero(~np.isfinite(px + py)).tolist()
     solid = line.style() == Qt.PenStyle.SolidLine and line.color().alpha() == 255
@@ -367,8 +368,7 @@ def draw_marker(painter: QPainter, shape: str, point: QPointF, radius: float) ->
     ----------
     painter : QPainter
     shape : str
-        The marker of a category
-        (`rankstudio.ui.style.palettes.Category`).
+        The marker of a category (`rankstudio.ui.style.palettes.Category`).
     point : QPointF
         The middle of the marker.
     radius : float

@@ -74,8 +74,7 @@ class Spot:
     error : float
         Standard error of the worth; NaN where there is none.
     category : int
-        Number of the model's run, which decides the color and the
-        marker.
+        Number of the model's run, which decides the color and the marker.
     title, note : str
         Names of the run and of the model's parameters: "run 2 · GAS,
         then RankSVM" and "k = 4 · λ = 2⁶".
@@ -101,8 +100,7 @@ class Marks:
         Positions of the best spot, and of the smallest one that is not
         clearly worse.
     levels : tuple of float
-        Least worth at which each spot of the front counts as not
-        clearly worse.
+        Least worth at which each spot of the front counts as not clearly worse.
     rule : str
         Name of the rule behind the levels: "one standard error".
         Another name, as for a budget, has no band.
@@ -178,9 +176,9 @@ class ParetoPlot(Plot):
 
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the range of the sizes, and a range of worths that contains the front and its levels."""
-        # A level is the least worth that is not clearly worse than the best.
-        # The front and its levels are in sight in any case; of other models, a
-        # few extreme worths may be cut off.
+        # A level is the least worth that is not clearly worse than the
+        # best. The front and its levels are in sight in any case; of
+        # other models, a few extreme worths may be cut off.
         xs, ys = self.sizes_and_worths
         smallest = float(xs.min())
         greatest = float(xs.max())
@@ -413,8 +411,9 @@ def draw_pareto_front(
             _level_steps(plot, frame),
             frame.y_px(spots[marks.best].y),
         )
-    # Before each further model of the front, a corner at its size and at the
-    # height of the model before; the last step reaches to the right edge.
+    # Before each further model of the front, a corner at its size and
+    # at the height of the model before; the last step reaches to the
+    # right edge.
     corners: list[QPointF] = []
     for i in marks.front:
         point = frame.point(spots[i].x, spots[i].y)
@@ -434,9 +433,9 @@ def _level_steps(plot: ParetoPlot, frame: Frame) -> list[QPointF]:
     """
     marks = plot.marks
     assert marks is not None  # only a plot with marks has a band
-    # The first level begins at the left edge, and each ends where the next
-    # model of the front is; the last model is the best one, which needs no
-    # band.
+    # The first level begins at the left edge, and each ends where the
+    # next model of the front is; the last model is the best one, which
+    # needs no band.
     starts = [
         frame.area.left(),
         *(frame.x_px(plot.spots[i].x) for i in marks.front[1:]),
@@ -511,8 +510,8 @@ def draw_marks(
         if position is not None:
             painter.setPen(pen(colors.q("text"), 1.4, dash))
             painter.drawEllipse(points[position], radius, radius)
-    # Position of a model: its names from long to short, the role of the color,
-    # and the width of the ring.
+    # Position of a model: its names from long to short, the role of the
+    # color, and the width of the ring.
     named: dict[int, tuple[tuple[str, ...], str, float]] = {
         marks.best: ((tr("best"),), "muted", 1.4)
     }
@@ -531,8 +530,8 @@ def draw_marks(
         )
         for i in named
     ]
-    # In reverse, as the suggestion's longer name fits in fewer places. Each
-    # name counts as occupied for the next one.
+    # In reverse, as the suggestion's longer name fits in fewer places.
+    # Each name counts as occupied for the next one.
     for i, (names, role, _) in reversed(named.items()):
         is_bold = role == "accent"
         box, text = _best_name_box(plot, frame, points[i], names, is_bold, occupied)
@@ -614,10 +613,10 @@ def _best_name_box(
 ) -> tuple[QRectF, str]:
     """Return the box near a point that hides least of the plot, and the name that stands in it.
 
-    ``names`` are the texts to choose from; of those that hide equally little,
-    the first one is chosen. ``occupied`` are the boxes of rings and other
-    names, which the box should not cover. ``bold`` says whether the name is in
-    bold.
+    ``names`` are the texts to choose from; of those that hide equally
+    little, the first one is chosen. ``occupied`` are the boxes of rings
+    and other names, which the box should not cover. ``bold`` says
+    whether the name is in bold.
     """
     xs, ys = _drawn_pixels(plot, frame)
     # A name may reach 12 pixels above the plot area, and 8 beyond its right edge.
@@ -673,8 +672,8 @@ def _drawn_pixels(plot: ParetoPlot, frame: Frame) -> tuple[Floats, Floats]:
         sample_xs = np.arange(left_end, right_end, _SAMPLE_SPACING)
         xs = np.append(xs, sample_xs)
         ys = np.append(ys, np.full(sample_xs.size, y))
-    # Between two level parts of the front there is an upright one; the last
-    # level part has none after it.
+    # Between two level parts of the front there is an upright one; the
+    # last level part has none after it.
     front_levels = [y for _, _, y in level_parts[: len(front)]]
     for x, (y, next_y) in zip(step_ends, pairwise(front_levels), strict=False):
         sample_ys = np.arange(min(y, next_y), max(y, next_y), _SAMPLE_SPACING)
@@ -713,8 +712,8 @@ def around(point: QPointF, size: QSizeF) -> list[QRectF]:
         _RING_RADIUS + 20,
         _RING_RADIUS + 32,
     ):
-        # Centered, with an end near the point (6 pixels beyond it), and beside
-        # the point: each below and above.
+        # Centered, with an end near the point (6 pixels beyond it), and
+        # beside the point: each below and above.
         left_edges = (x - w / 2, x - 6, x - w + 6, x + gap, x - gap - w)
         boxes += [
             QRectF(left_edge, top, w, h)

@@ -63,8 +63,8 @@ class ValueBox(QWidget):
         self._plot = parent
         self._theme = theme
         self._lines: tuple[Line, ...] = ()  # the shown lines
-        # A box under the mouse would otherwise get the mouse moves instead of
-        # the plot, hide, and come back.
+        # A box under the mouse would otherwise get the mouse moves
+        # instead of the plot, hide, and come back.
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.hide()
@@ -175,14 +175,14 @@ class ValueBox(QWidget):
         y = point.y()
         w = size.width()
         h = size.height()
-        # Right and left of the anchor, some pixels away: below it, above it,
-        # beside it, and near the plot's bottom and top.
+        # Right and left of the anchor, some pixels away: below it,
+        # above it, beside it, and near the plot's bottom and top.
         tops = (y + 12, y - 12 - h, y - h // 2, room.bottom() - h - 44, room.top() + 6)
         corners = [
             (left_edge, top) for left_edge in (x + 14, x - 14 - w) for top in tops
         ]
-        # Centered below and above the anchor; then a little higher above the
-        # plot's bottom.
+        # Centered below and above the anchor; then a little higher
+        # above the plot's bottom.
         corners += [(x - w // 2, y + 14), (x - w // 2, y - 14 - h)]
         corners += [
             (left_edge, room.bottom() - h - 60) for left_edge in (x + 14, x - 14 - w)
@@ -195,8 +195,8 @@ class ValueBox(QWidget):
             for left_edge, top in corners
         ]
 
-        # A box larger than the plot counts as one that covers the anchor; 6
-        # pixels around the anchor stay visible, too.
+        # A box larger than the plot counts as one that covers the
+        # anchor; 6 pixels around the anchor stay visible, too.
         def covers(spot: QPoint) -> bool:
             box = QRect(spot, size)
             return not room.contains(box) or box.adjusted(-6, -6, 6, 6).contains(point)

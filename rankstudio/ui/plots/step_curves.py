@@ -69,8 +69,7 @@ class StepCurve:
         Which points are filled, for a curve that is drawn as points;
         None for one drawn as a line.
     low, high : ndarray of shape (K,), optional
-        Ends of an interval around each point, drawn as a band; None for
-        none.
+        Ends of an interval around each point, drawn as a band; None for none.
     """
 
     key: int
@@ -124,8 +123,8 @@ class StepCurvesPlot(Plot):
         self.level: Level | None = None  # a horizontal line of comparison
         self.step_shown: int | None = None  # the chosen step, where a line stands
         self.decimals = 4
-        # Returns the id of the feature at a step of the curve with a key; the
-        # owner of the plot sets it. 0 is no feature.
+        # Returns the id of the feature at a step of the curve with a
+        # key; the owner of the plot sets it. 0 is no feature.
         self.feature_at: Callable[[int, int], int] = lambda key, step: 0
         self._limits = limits  # range of the y axis; None for that of the curves
         self._x_label = x_label
@@ -151,8 +150,7 @@ class StepCurvesPlot(Plot):
         curves : sequence of StepCurve
             The new curves.
         level : Level, optional
-            A level to compare the curves with, drawn as a horizontal
-            line.
+            A level to compare the curves with, drawn as a horizontal line.
         step : int, optional
             The chosen step, drawn as a vertical line.
         """
@@ -462,10 +460,10 @@ class StepCurvesPlot(Plot):
 def apart(targets: Sequence[float], gap: float, low: float, high: float) -> list[float]:
     """Return positions near ascending targets on a line, any two of them at least `gap` apart.
 
-    Targets are moved up by as little as it takes, the first to `low` at least;
-    if the last position exceeds `high`, all are moved down again. The order of
-    the targets stays. Without room for all, the first positions lie below
-    `low`.
+    Targets are moved up by as little as it takes, the first to `low` at
+    least; if the last position exceeds `high`, all are moved down
+    again. The order of the targets stays. Without room for all, the
+    first positions lie below `low`.
 
     Examples
     --------

@@ -32,8 +32,8 @@ def _debian_package(library: str) -> str:
 def why_no_window() -> str | None:
     """Return why no window can be opened, as a sentence; None if one can.
 
-    For a platform that the user has chosen in ``QT_QPA_PLATFORM``, only its
-    libraries are checked.
+    For a platform that the user has chosen in ``QT_QPA_PLATFORM``, only
+    its libraries are checked.
     """
     if find_spec("PySide6") is None:
         return (
@@ -68,8 +68,8 @@ def missing_libraries(*binaries: str) -> tuple[str, ...]:
     Parameters
     ----------
     *binaries : str
-        Further binaries to test, as paths below PySide6's folder ``Qt``, such
-        as the plugin ``plugins/platforms/libqxcb.so``.
+        Further binaries to test, as paths below PySide6's folder
+        ``Qt``, such as the plugin ``plugins/platforms/libqxcb.so``.
     """
     spec = find_spec("PySide6")
     if spec is None or not spec.submodule_search_locations:
@@ -98,8 +98,8 @@ def _load_failures(binary: Path) -> list[str]:
     if first is None:
         return []
 
-    # The loader names one missing library at a time; to find the others, all
-    # that the binary mentions are tried.
+    # The loader names one missing library at a time; to find the
+    # others, all that the binary mentions are tried.
     mentioned = _mentioned_libraries(binary)
     candidates = [first[1], *(name for name in _LIBRARY_FILES if name in mentioned)]
     return list(
@@ -136,9 +136,9 @@ def _mentioned_libraries(binary: Path) -> set[str]:
 def _bundled_library(binary: Path, name: str) -> Path | None:
     """Return the path of a library if it is one of Qt's own; None if it is one of the system.
 
-    ``name`` is the name of the library's file. Qt's libraries lie in a folder
-    ``lib``, in one of the folders above the binary that mentions them, up to
-    the folder ``Qt``.
+    ``name`` is the name of the library's file. Qt's libraries lie in a
+    folder ``lib``, in one of the folders above the binary that mentions
+    them, up to the folder ``Qt``.
     """
     for parent in binary.parents:
         candidate = parent / "lib" / name
@@ -161,8 +161,9 @@ def _load_error(library: str) -> str | None:
 def _platform_plugin(chosen: str) -> str:
     """Return the path of the platform plugin that Qt is going to load; "" if that is not known.
 
-    ``chosen`` is the user's choice, such as "xcb" or "offscreen:size=1x1;xcb"
-    with an option and an alternative; "" for none.
+    ``chosen`` is the user's choice, such as "xcb" or
+    "offscreen:size=1x1;xcb" with an option and an alternative; "" for
+    none.
     """
     platform = chosen.partition(":")[0].partition(";")[0]
     if not platform:

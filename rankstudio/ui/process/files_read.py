@@ -38,8 +38,9 @@ def refuse_read(widget: QWidget, paths: Sequence[str | Path]) -> None:
     """
     from rankstudio.engine.data.fold_files import refuse_inputs  # noqa: PLC0415 - brings readers of data
 
-    # The window, which can list the files that it reads (`ReadsFiles`), is the
-    # widget itself or one of its parents. `refuse_inputs` raises the error.
+    # The window, which can list the files that it reads (`ReadsFiles`),
+    # is the widget itself or one of its parents. `refuse_inputs` raises
+    # the error.
     above: QWidget | None = widget
     while above is not None:
         if isinstance(above, ReadsFiles):
@@ -77,8 +78,8 @@ def save_as(
     title, suggested : str
         Title of the dialog, and the file name that it suggests.
     formats : sequence of (str, str)
-        Name and suffix of each format, such as ("CSV", ".csv"). A file name
-        without a suffix is given the suffix of the chosen format.
+        Name and suffix of each format, such as ("CSV", ".csv"). A file
+        name without a suffix is given the suffix of the chosen format.
     save : callable
         Called with the path of the file, to which it writes.
     failed : Signal(str)
@@ -89,8 +90,8 @@ def save_as(
     if not name:
         return
 
-    # The dialog returns the chosen filter, such as "CSV (*.csv)": its suffix is
-    # added to a name without one.
+    # The dialog returns the chosen filter, such as "CSV (*.csv)": its
+    # suffix is added to a name without one.
     chosen_suffix = chosen.partition("*")[2].rstrip(")")
     path = name if Path(name).suffix else name + chosen_suffix
     try:

@@ -1,10 +1,10 @@
 """Returns unused memory to the system when work has ended, and controls Python's garbage collection.
 
-By itself, Python collects garbage on any thread that creates objects, and
-deletes there what it finds. But timers, actions and models of Qt may only be
-deleted by their own thread, and a collection in the middle of Qt's own work may
-delete objects that Qt is about to use. So garbage is collected on the window's
-thread only, by a timer.
+By itself, Python collects garbage on any thread that creates objects,
+and deletes there what it finds. But timers, actions and models of Qt
+may only be deleted by their own thread, and a collection in the middle
+of Qt's own work may delete objects that Qt is about to use. So garbage
+is collected on the window's thread only, by a timer.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ class GarbageSearch:
     Attributes
     ----------
     ended : float
-        Time when the collection ended in seconds, by the clock given
-        to :func:`collect_due`.
+        Time when the collection ended in seconds, by the clock given to
+        :func:`collect_due`.
     took : float
         Duration of the collection in seconds.
     """
@@ -119,12 +119,13 @@ def collect_due(
     Younger generations are collected with it. Return when the oldest
     generation of all was collected last, and how long that took.
 
-    The oldest generation rests for a hundred times the duration of its last
-    collection, so that collections block the window for at most a hundredth of
-    the time: collecting with the steps of ten runs takes 0.1 seconds. The
-    number of objects is not used for this. Python can count its objects only by
-    listing them, and a list made while other threads work also holds tuples
-    that are being filled, which then cannot be resized (SystemError).
+    The oldest generation rests for a hundred times the duration of its
+    last collection, so that collections block the window for at most a
+    hundredth of the time: collecting with the steps of ten runs takes
+    0.1 seconds. The number of objects is not used for this. Python can
+    count its objects only by listing them, and a list made while other
+    threads work also holds tuples that are being filled, which then
+    cannot be resized (SystemError).
 
     Parameters
     ----------
@@ -133,8 +134,9 @@ def collect_due(
     clock : callable
         Returns the present time in seconds.
     """
-    # Python has three generations of objects; generation 2 is the oldest. Each
-    # has a count of what has happened since its last collection.
+    # Python has three generations of objects; generation 2 is the
+    # oldest. Each has a count of what has happened since its last
+    # collection.
     limits = zip(gc.get_count(), gc.get_threshold(), strict=True)
     due = [
         generation
@@ -145,8 +147,8 @@ def collect_due(
     if _OLDEST in due and begin - last.ended < _REST * last.took:
         due.remove(_OLDEST)
 
-    # Other code holds the lock `HOLD` while no collection may begin; then a
-    # later call collects.
+    # Other code holds the lock `HOLD` while no collection may begin;
+    # then a later call collects.
     if not due or not HOLD.acquire(blocking=False):
         return last
     try:

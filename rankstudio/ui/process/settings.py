@@ -51,8 +51,8 @@ def config_folder() -> Path:
 def _set_aside_objects(path: Path) -> None:
     """Rename a settings file that contains serialized objects of Qt, so that it is not read.
 
-    ``path`` is the file. RankStudio stores no such objects, and reading damaged
-    objects can crash the process.
+    ``path`` is the file. RankStudio stores no such objects, and reading
+    damaged objects can crash the process.
     """
     try:
         if _OBJECT.search(path.read_bytes()):
@@ -133,8 +133,8 @@ class Settings:
     def set(self, key: str, value: QByteArray | str | float | list[str] | None) -> None:
         """Store a value for a key; None removes the setting.
 
-        The file of the settings is written later; by a writer's
-        thread, if such a thread was started.
+        The file of the settings is written later; by a writer's thread,
+        if such a thread was started.
         """
         if self._values.get(key) == value:
             return
@@ -238,8 +238,8 @@ class Settings:
     def save_waiting(self, plans: Sequence[Plan]) -> None:
         """Store the plans of the runs that wait, instead of those stored before.
 
-        The names of the files, 0000.toml and so on, have the order of the runs.
-        A failure is only logged.
+        The names of the files, 0000.toml and so on, have the order of
+        the runs. A failure is only logged.
         """
         folder = self.folder / "waiting"
         if not plans and not folder.is_dir():
@@ -299,8 +299,7 @@ class _BackgroundWriter(QObject):
     Parameters
     ----------
     store : _Store
-        The values, which can be changed in memory and written to a
-        file.
+        The values, which can be changed in memory and written to a file.
     """
 
     def __init__(self, store: _Store) -> None:
@@ -313,8 +312,9 @@ class _BackgroundWriter(QObject):
         self._thread = QThread()
         self._thread.setObjectName("settings")
 
-        # Two QSettings of one file share their values. So this one, which
-        # belongs to the thread, writes the changes that are made in the store.
+        # Two QSettings of one file share their values. So this one,
+        # which belongs to the thread, writes the changes that are made
+        # in the store.
         self._disk = QSettings(store.fileName(), store.format())
 
         # A timer of the thread, which runs out once the thread has written.
@@ -354,8 +354,8 @@ class _BackgroundWriter(QObject):
     def _write(self) -> None:
         """Have the thread write the values to the disk, and then start the timer that reports the end.
 
-        The requests to write and to start the timer go through the event loop
-        of the thread, in this order.
+        The requests to write and to start the timer go through the
+        event loop of the thread, in this order.
         """
         self._is_writing = True
         QCoreApplication.postEvent(self._disk, QEvent(QEvent.Type.UpdateRequest))

@@ -1,10 +1,10 @@
 """Spreads work of the window's thread over turns of its event loop: one function in each turn.
 
-Qt calls timers that are due at the same time in one turn of the event loop, and
-paints their changes together in the next. Several plots, tables and bars that
-take a few milliseconds each then block the window for 50 ms. The functions
-passed to `Turns` are called in a turn each; after each turn, Qt paints the
-changes and handles keys and clicks.
+Qt calls timers that are due at the same time in one turn of the event
+loop, and paints their changes together in the next. Several plots,
+tables and bars that take a few milliseconds each then block the window
+for 50 ms. The functions passed to `Turns` are called in a turn each;
+after each turn, Qt paints the changes and handles keys and clicks.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class Turns(QObject):
     def ask(self, *functions: Callable[[], object]) -> None:
         """Have functions called in coming turns; a function that already waits is called only once.
 
-        The functions are called without arguments. Methods of a
-        QObject that is deleted meanwhile are not called.
+        The functions are called without arguments. Methods of a QObject
+        that is deleted meanwhile are not called.
         """
         for function in functions:
             if function not in self._waiting:
@@ -74,8 +74,8 @@ class Turns(QObject):
             function = self._waiting.popleft()
             owner = getattr(function, "__self__", None)
 
-            # Qt may have deleted the widget whose method waits, although Python
-            # still has a reference.
+            # Qt may have deleted the widget whose method waits,
+            # although Python still has a reference.
             if isinstance(owner, QObject) and not isValid(owner):
                 continue
 
@@ -95,8 +95,8 @@ def turns() -> Turns:
 
 # for tables and bars; the curves grow with every delivery of the worker
 _REFRESH_MILLISECONDS = 120
-# the pause is this many times the time of the update, which so takes a quarter
-# of the time at most
+# the pause is this many times the time of the update, which so takes a
+# quarter of the time at most
 _REST = 3
 _LONGEST_REST = 1000  # milliseconds, the longest pause after slow updates
 
@@ -104,8 +104,8 @@ _LONGEST_REST = 1000  # milliseconds, the longest pause after slow updates
 class RefreshTimer(QObject):
     """Updates parts of the window some time after a request, each part in its own turn of the event loop.
 
-    The slower the updates are, the rarer they become, so that a table of
-    thousands of rows does not slow a run.
+    The slower the updates are, the rarer they become, so that a table
+    of thousands of rows does not slow a run.
 
     Parameters
     ----------
@@ -157,10 +157,11 @@ _UNNOTICED = 0.01  # seconds
 class PacedUpdate(QObject):
     """Updates a part of the window at once, but rests after a slow update, for three times its duration.
 
-    What is requested during the rest is served by one update at its end. So
-    hundreds of requests within a second, one for each measured run, cost a few
-    updates of a large table. A request on its own costs no delay, unlike one
-    to `RefreshTimer`: a run that is brought back is listed at once.
+    What is requested during the rest is served by one update at its
+    end. So hundreds of requests within a second, one for each measured
+    run, cost a few updates of a large table. A request on its own costs
+    no delay, unlike one to `RefreshTimer`: a run that is brought back
+    is listed at once.
 
     Parameters
     ----------

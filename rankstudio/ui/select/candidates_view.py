@@ -83,11 +83,12 @@ class CandidatesView(QWidget):
         score : CandidateScore
             The score by which the method compares candidates.
         values : array of shape (n,)
-            The score of each of the n features of the data; NaN for features
-            that were no candidates.
+            The score of each of the n features of the data; NaN for
+            features that were no candidates.
         margin : Margin
-            Number of the step, the column of the feature that it selected, and
-            the lead of that feature over the next candidate.
+            Number of the step, the column of the feature that it
+            selected, and the lead of that feature over the next
+            candidate.
         feature_ids, names : sequence of length n
             Id and name of each feature, in the order of ``values``.
         kind : StepKind
@@ -95,9 +96,9 @@ class CandidatesView(QWidget):
         groups : Mapping of str to tuple of int, optional
             Ids of the features of each group, by its name; a group has one bar.
         """
-        # Screen readers read the name and number of the step as the title. A
-        # step that adds features is just called a step; others are iterations
-        # or rounds.
+        # Screen readers read the name and number of the step as the
+        # title. A step that adds features is just called a step; others
+        # are iterations or rounds.
         step = tr("step") if kind is StepKind.FEATURES else tr(kind.value)
         self.setAccessibleName(
             tr("Candidates at {step} {number}").format(step=step, number=margin.number)
@@ -106,9 +107,9 @@ class CandidatesView(QWidget):
             self._show_nothing(_EMPTY_TEXT)
             return
 
-        # All features of a group have the group's score, so that the bar of the
-        # first one is enough. Features are columns, that is positions in
-        # `values`.
+        # All features of a group have the group's score, so that the
+        # bar of the first one is enough. Features are columns, that is
+        # positions in `values`.
         ids = np.asarray(feature_ids)
         first_column = {
             name: int(np.flatnonzero(ids == members[0])[0])
@@ -116,8 +117,8 @@ class CandidatesView(QWidget):
         }
         # the name of each grouped feature's group, by the id of the feature
         own_group = group_names(groups or {})
-        # From here on, a feature of a group is called by the name of the group.
-        # The ids are needed to find the groups only.
+        # From here on, a feature of a group is called by the name of
+        # the group. The ids are needed to find the groups only.
         names = candidate_names(ids.tolist() if groups else (), names, groups or {})
 
         def bar(column: int) -> int:
@@ -132,23 +133,24 @@ class CandidatesView(QWidget):
                 else column
             )
 
-        # Only candidates with a score are drawn; of many, the best ones and the
-        # selected one.
+        # Only candidates with a score are drawn; of many, the best ones
+        # and the selected one.
         candidates = np.flatnonzero(np.isfinite(values))
         if candidates.size > _MAX_BARS:
             # Scores in the sense that a greater one is better.
             gains = score.gains(values[candidates])
 
-            # The gain from which on a candidate has a bar. It is the result of
-            # a partition, as sorting many thousands of candidates would visibly
-            # delay the window.
+            # The gain from which on a candidate has a bar. It is the
+            # result of a partition, as sorting many thousands of
+            # candidates would visibly delay the window.
             least = np.partition(gains, -_MAX_BARS)[-_MAX_BARS]
             leading = np.flatnonzero(gains >= least)
             best = leading[np.argsort(-gains[leading], kind="stable")[:_MAX_BARS]]
             candidates = np.union1d(candidates[best], margin.feature)
 
-        # One bar for each group or feature, with the selected one marked. The
-        # title of the axis has a short form for a narrow plot.
+        # One bar for each group or feature, with the selected one
+        # marked. The title of the axis has a short form for a narrow
+        # plot.
         columns = [c for c in candidates.tolist() if bar(c) == c]
         self.plot.set_axes(
             replace(self.plot.axes, title=tr(score.title), short=tr(score.name))
@@ -191,8 +193,8 @@ def verdict(score: CandidateScore, margin: Margin, names: Sequence[str]) -> str:
     score : CandidateScore
         The score by which the method compares candidates.
     margin : Margin
-        The selected feature, the next candidate (the rival), the scores of
-        both, and the lead as a share of the larger score.
+        The selected feature, the next candidate (the rival), the scores
+        of both, and the lead as a share of the larger score.
     names : sequence of str of length n
         Name of each of the n features, by column.
 
@@ -201,8 +203,9 @@ def verdict(score: CandidateScore, margin: Margin, names: Sequence[str]) -> str:
     str
         "BM25 of anchor, ahead of LMIR.JM of anchor by 12 %"
     """
-    # Selections without a comparison (a score that is not finite), without
-    # another candidate (no rival), or with an equally good one (a share of 0).
+    # Selections without a comparison (a score that is not finite),
+    # without another candidate (no rival), or with an equally good one
+    # (a share of 0).
     name = names[margin.feature]
     if not isfinite(margin.score):
         return tr("{name}, without a comparison").format(name=name)
@@ -212,9 +215,9 @@ def verdict(score: CandidateScore, margin: Margin, names: Sequence[str]) -> str:
     if margin.share == 0:
         return tr("{name}, tied with {rival}").format(name=name, rival=rival)
 
-    # A positive score is a reduction of the criterion. `is_share_meaningless`
-    # says whether one of the two features does not lower it: then a share of
-    # the lead has no meaning.
+    # A positive score is a reduction of the criterion.
+    # `is_share_meaningless` says whether one of the two features does
+    # not lower it: then a share of the lead has no meaning.
     if is_share_meaningless(score, margin):
         text = tr("{name}: no candidate lowers the {criterion}")
         if margin.score > 0:

@@ -91,17 +91,17 @@ class SmallestButton(QPushButton):
     ) -> None:
         """Offer the marked model or, if it is chosen, the best model of its curve; hide without a mark.
 
-        ``mark`` has the smallest model not significantly worse than the best
-        one: the key of its curve and its x. ``best`` is the x of the best model
-        on the same curve, ``chosen`` the key and x of the chosen model, and
-        ``x_name`` the name of x, such as "k".
+        ``mark`` has the smallest model not significantly worse than the
+        best one: the key of its curve and its x. ``best`` is the x of
+        the best model on the same curve, ``chosen`` the key and x of
+        the chosen model, and ``x_name`` the name of x, such as "k".
         """
         self.setVisible(mark is not None)
         if mark is None:
             return
 
-        # A second click, when the marked model is chosen already, leads back to
-        # the best one.
+        # A second click, when the marked model is chosen already, leads
+        # back to the best one.
         is_best = mark.x == best
         is_chosen = chosen == (mark.key, mark.x)
         returns_to_best = is_chosen and not is_best

@@ -34,9 +34,8 @@ class CurvesOverGrid:
     """Curves over the values of a parameter with a grid, instead of over k, the number of features.
 
     Each combination of the parameters' values is a point of a curve.
-    The combinations of a curve differ only in their value on one
-    axis. An axis is a parameter of which the plan tries several
-    values.
+    The combinations of a curve differ only in their value on one axis.
+    An axis is a parameter of which the plan tries several values.
 
     Attributes
     ----------
@@ -61,8 +60,9 @@ class CurvesOverGrid:
     def combinations_of(self, curve: int) -> list[int]:
         """Return the positions of a curve's combinations, by ascending value on the axis.
 
-        ``curve`` is the number of the curve. For each combination, `curves` has
-        the number of its curve, and `xs` its value on the axis.
+        ``curve`` is the number of the curve. For each combination,
+        `curves` has the number of its curve, and `xs` its value on the
+        axis.
         """
         combinations = [
             combination
@@ -87,14 +87,15 @@ def curves_over_grid(
 ) -> CurvesOverGrid | None:
     """Return curves over the first parameter of which several numbers of a grid were tried.
 
-    ``axes`` are the parameters of a plan that have several values, and each
-    combination has one value for each axis. Return None without such a grid.
+    ``axes`` are the parameters of a plan that have several values, and
+    each combination has one value for each axis. Return None without
+    such a grid.
     """
     if len(combinations) < 2:
         return None
 
-    # The parameters that differ between combinations; the first grid among them
-    # becomes the x axis.
+    # The parameters that differ between combinations; the first grid
+    # among them becomes the x axis.
     varied = varied_axes(combinations)
     x_axis = next((index for index in varied if axes[index].is_grid), None)
     if x_axis is None:
@@ -184,21 +185,21 @@ class CurvesPanel(Panel):
     Attributes
     ----------
     over_grid : CurvesOverGrid or None
-        Places of the combinations on curves over a grid, if each model has one
-        step; else each combination is a curve.
+        Places of the combinations on curves over a grid, if each model
+        has one step; else each combination is a curve.
     view : Segmented
         Chooses whether the validation measure is shown as curves or as a map.
     hint : Notice
         Message that the data have no validation part.
     picked : Signal(object, int)
-        The user picked a point: its path (position of the combination, or the
-        key of a path that no run has) and its k. The panel marks the point only
-        when its owner answers with :meth:`inspect`.
+        The user picked a point: its path (position of the combination,
+        or the key of a path that no run has) and its k. The panel marks
+        the point only when its owner answers with :meth:`inspect`.
     confirmed : Signal()
         The user chooses the point that was picked last.
     chosen : Signal(object, int)
-        The user chose a model with the button of the smallest model (key of its
-        path, k).
+        The user chose a model with the button of the smallest model
+        (key of its path, k).
     """
 
     picked = Signal(object, int)
@@ -224,10 +225,11 @@ class CurvesPanel(Panel):
         self._measure = "MAP"
         self._data_label = ""
 
-        # What is drawn: the curves; the interval over the folds (its ks, the
-        # interval of the criterion, and those of the measures by name); the
-        # chosen and the inspected model, each the key of its path and its k;
-        # and the measures and the name of the best single feature.
+        # What is drawn: the curves; the interval over the folds (its
+        # ks, the interval of the criterion, and those of the measures
+        # by name); the chosen and the inspected model, each the key of
+        # its path and its k; and the measures and the name of the best
+        # single feature.
         self._paths: dict[Key, _Path] = {}
         self._band: tuple[list[int], Interval, Mapping[str, Interval]] | None = None
         self._chosen: tuple[Key, int] | None = None
@@ -259,8 +261,9 @@ class CurvesPanel(Panel):
         self.view = named(Segmented(_VIEWS, tr("validation as")), "validation-view")
         self.view.chosen.connect(self._show_view)
 
-        # The heat map, which another controller adds, and whether the user can
-        # choose it; whether the plot of the measure has anything to show.
+        # The heat map, which another controller adds, and whether the
+        # user can choose it; whether the plot of the measure has
+        # anything to show.
         self._map: QWidget | None = None
         self._offers_map = False
         self._measurable = True
@@ -273,8 +276,8 @@ class CurvesPanel(Panel):
         """Arrange the plots, and the parts of each row of controls, side by side or above each other."""
         super().resizeEvent(event)
 
-        # A high panel has its two plots above each other. The limit is a
-        # share of the width.
+        # A high panel has its two plots above each other. The limit is
+        # a share of the width.
         is_high = self.height() > _MIN_HEIGHT_TO_STACK * self.width()
         self._row.setDirection(
             QBoxLayout.Direction.TopToBottom
@@ -313,8 +316,8 @@ class CurvesPanel(Panel):
         axes : sequence of Axis
             The axes of the plan.
         combinations : sequence of tuple
-            The values of each combination on the axes; empty for a plan without
-            an axis, which has one curve.
+            The values of each combination on the axes; empty for a plan
+            without an axis, which has one curve.
         n_steps : int
             The greatest k of the paths.
         criterion : str
@@ -324,11 +327,11 @@ class CurvesPanel(Panel):
         sized : bool
             Whether the models have features; a given ranking has none.
         selects : bool
-            Whether the method selects features. Such a method selects from all
-            queries, even for left-out measures.
+            Whether the method selects features. Such a method selects
+            from all queries, even for left-out measures.
         measured : bool
-            Whether the criterion is the negative of a measure; then the measure
-            is drawn.
+            Whether the criterion is the negative of a measure; then the
+            measure is drawn.
         """
         # The settings of the plan, by which the curves are drawn and named.
         self._selects = selects
@@ -365,16 +368,17 @@ class CurvesPanel(Panel):
         self.set_caption("")
         self._title_criterion(criterion)
 
-        # None leaves the range to the points: the only step of a ranker has all
-        # features, and the number of iterations is not known in advance.
+        # None leaves the range to the points: the only step of a ranker
+        # has all features, and the number of iterations is not known in
+        # advance.
         x_range: tuple[float, float] | None = (
             (1, n_steps)
             if n_steps > 1 and step_kind is not StepKind.ITERATIONS
             else None
         )
 
-        # There is one curve for each combination, or, if the x axis is a
-        # parameter, one for each combination of the other parameters.
+        # There is one curve for each combination, or, if the x axis is
+        # a parameter, one for each combination of the other parameters.
         names = list(self._paths)
         labels = [self.label(key) for key in self._paths]
         grid: tuple[float, ...] = ()
@@ -401,8 +405,9 @@ class CurvesPanel(Panel):
         )
         left_out = tr("leave-query-out")
 
-        # Only these words of the title are linked to the glossary; without
-        # them, "" links the whole title to the entry on criteria.
+        # Only these words of the title are linked to the glossary;
+        # without them, "" links the whole title to the entry on
+        # criteria.
         if left_out.lower() in criterion.lower():
             self.criterion_plot.link_title("leave-query-out", left_out)
         else:
@@ -424,10 +429,10 @@ class CurvesPanel(Panel):
         """Set which kinds of measures the validation plot shows.
 
         ``measured`` says whether the data have a validation part, and
-        ``left_out`` whether left-out training queries are measured (with
-        ``pairs``, left-out pairs of documents). The left-out measure is drawn
-        in addition to the validation measure, or alone if the data have no
-        validation part.
+        ``left_out`` whether left-out training queries are measured
+        (with ``pairs``, left-out pairs of documents). The left-out
+        measure is drawn in addition to the validation measure, or alone
+        if the data have no validation part.
         """
         self._pairs = pairs
         self._shows_left_out_only = left_out and not measured
@@ -453,8 +458,8 @@ class CurvesPanel(Panel):
         Curves and map are hidden if no model is measured, neither on a
         validation part nor on left-out queries.
         """
-        # `_offers_map` says whether the plan has a heat map, `_measurable`
-        # whether anything is measured.
+        # `_offers_map` says whether the plan has a heat map,
+        # `_measurable` whether anything is measured.
         can_choose_view = self._offers_map and self._measurable
         shows_map = can_choose_view and self.view.value() == MAP
         self.view.setVisible(can_choose_view)
@@ -476,11 +481,11 @@ class CurvesPanel(Panel):
         """Add the model of a step, with ``k`` features, to a path as one point.
 
         ``key`` is the position of the path's combination of parameters,
-        ``criterion`` the value of the method's criterion, and ``validation``
-        has a value for each measure.
+        ``criterion`` the value of the method's criterion, and
+        ``validation`` has a value for each measure.
         """
-        # `_sign` is -1 if the criterion is the negative of a measure: then the
-        # measure itself is drawn.
+        # `_sign` is -1 if the criterion is the negative of a measure:
+        # then the measure itself is drawn.
         path = self._path(key)
         self._set_default_caption()  # unless the panel has a caption already
         path.ks.append(k)
@@ -488,8 +493,8 @@ class CurvesPanel(Panel):
         for name, value in validation.items():
             path.validation.setdefault(name, []).append(value)
 
-        # Over a grid, a curve has points of several paths, so that it is drawn
-        # as a whole.
+        # Over a grid, a curve has points of several paths, so that it
+        # is drawn as a whole.
         if self.over_grid is not None:
             self._draw(key)
         else:
@@ -513,22 +518,23 @@ class CurvesPanel(Panel):
         Parameters
         ----------
         key : int, "live" or "inspected"
-            Position of the path's combination, or the name of a path that no
-            run has: that of the chosen or of the inspected model.
+            Position of the path's combination, or the name of a path
+            that no run has: that of the chosen or of the inspected
+            model.
         ks, criterion : sequence of shape (K,)
-            For each of the K models of the path, its x (number of features,
-            iteration or round) and its criterion.
+            For each of the K models of the path, its x (number of
+            features, iteration or round) and its criterion.
         validation : mapping of str to sequence of shape (K,)
-            Values of the models by the name of the measure; a sequence may be
-            shorter than K while not all models are measured.
+            Values of the models by the name of the measure; a sequence
+            may be shorter than K while not all models are measured.
         label : str
-            Label of a path that no run has; the other paths are named after
-            their combinations.
+            Label of a path that no run has; the other paths are named
+            after their combinations.
         values : sequence
             Values on the axes of a path that no run has.
         """
-        # `_sign` is -1 if the criterion is the negative of a measure: then the
-        # measure itself is drawn.
+        # `_sign` is -1 if the criterion is the negative of a measure:
+        # then the measure itself is drawn.
         self._paths[key] = _Path(
             ks=[int(k) for k in ks],
             criterion=[self._sign * float(c) for c in criterion],
@@ -563,8 +569,8 @@ class CurvesPanel(Panel):
     ) -> None:
         """Show the mean and interval over folds of the criterion and of every measure.
 
-        An interval has a mean, a lower and an upper end for each k of ``ks``;
-        ``validation`` has one for each measure.
+        An interval has a mean, a lower and an upper end for each k of
+        ``ks``; ``validation`` has one for each measure.
         """
         self._band = ([int(k) for k in ks], criterion, validation)
         self._draw_band()
@@ -575,19 +581,19 @@ class CurvesPanel(Panel):
         Parameters
         ----------
         widget : QWidget
-            Its controls ask for more computations on the shown path, such as a
-            permutation test.
+            Its controls ask for more computations on the shown path,
+            such as a permutation test.
         row : QBoxLayout
-            Layout in the widget; its parts are above each other while the panel
-            is narrower than `least`.
+            Layout in the widget; its parts are above each other while
+            the panel is narrower than `least`.
         least : int
             Width in pixels, at the usual size of the font.
         """
         self._asked.insertWidget(0, widget, 1)
         self._rows.append((row, least))
 
-        # The Tab key goes from the button of the smallest model through the
-        # widget's controls to the box of left-out queries.
+        # The Tab key goes from the button of the smallest model through
+        # the widget's controls to the box of left-out queries.
         focused = (
             child
             for child in widget.findChildren(QWidget)
@@ -604,9 +610,10 @@ class CurvesPanel(Panel):
     ) -> None:
         """Show the interval of the permuted criterion at each k, with its p-value; None removes it.
 
-        The permuted criterion is that of selections from shuffled labels.
-        ``interval`` has its means, lower and upper ends. All sequences have a
-        value for each k; those that are longer than ``ks`` are cut.
+        The permuted criterion is that of selections from shuffled
+        labels. ``interval`` has its means, lower and upper ends. All
+        sequences have a value for each k; those that are longer than
+        ``ks`` are cut.
         """
         plot = self.criterion_plot
         if interval is not None and p_values is not None:
@@ -705,8 +712,9 @@ class CurvesPanel(Panel):
             (self.validation_plot, 1),
             spacing=12,
         )
-        # Rows of controls: the caption with a button; what the user can ask for
-        # in addition; and the slider with the choice of the view.
+        # Rows of controls: the caption with a button; what the user can
+        # ask for in addition; and the slider with the choice of the
+        # view.
         self._foot = fill(
             QHBoxLayout(), (self._below, 1), self.smallest_button, spacing=8
         )
@@ -745,8 +753,8 @@ class CurvesPanel(Panel):
             plot.confirms = True
             plot.confirmed.connect(self.confirmed)
 
-        # The button has the curve and the x of its model. Other parts of the
-        # window need the key of the path and the k instead.
+        # The button has the curve and the x of its model. Other parts
+        # of the window need the key of the path and the k instead.
         self.smallest_button.picked.connect(
             lambda path_key, x: self.chosen.emit(*self._model_at(path_key, x))
         )
@@ -768,8 +776,9 @@ class CurvesPanel(Panel):
     def _x_title(self) -> str:
         """Return the title of the x axis of both plots: steps, a parameter, or the number of features."""
         # A ranking from a file has no number of features (`_sized` is
-        # False). A method without steps has one model for each path, and a
-        # title of its own; `BELOW` has the titles for steps, by their kind.
+        # False). A method without steps has one model for each path,
+        # and a title of its own; `BELOW` has the titles for steps, by
+        # their kind.
         if not self._sized:
             return tr("given scores: no features")
         if self.over_grid is not None:
@@ -803,9 +812,9 @@ class CurvesPanel(Panel):
 
     def _draw_left_out(self) -> None:
         """Draw the left-out measure of the chosen path, or of the only one, beside its validation measure."""
-        # Without a chosen path, the left-out measure of the only path is drawn;
-        # of several paths, none. If the left-out measure is shown alone, the
-        # curves themselves have it already.
+        # Without a chosen path, the left-out measure of the only path
+        # is drawn; of several paths, none. If the left-out measure is
+        # shown alone, the curves themselves have it already.
         only_key = next(iter(self._paths), 0) if len(self._paths) == 1 else None
         key = self._chosen[0] if self._chosen else only_key
         path = self._paths.get(key) if key is not None else None
@@ -814,15 +823,16 @@ class CurvesPanel(Panel):
             values = path.validation.get(self._left_out_name, [])
         xs: Sequence[float] = path.ks[: len(values)] if path else []
 
-        # If the x axis is a parameter, each path is only a point, and all
-        # points of its curve are drawn. A key that is a text belongs to a path
-        # that no run has, which is no part of such a curve.
+        # If the x axis is a parameter, each path is only a point, and
+        # all points of its curve are drawn. A key that is a text
+        # belongs to a path that no run has, which is no part of such a
+        # curve.
         if self.over_grid is not None and key is not None and not isinstance(key, str):
             xs, values = self._across(self.over_grid.curves[key], self._left_out_name)
 
         # The label says what is left out: queries or pairs of documents
-        # (`_pairs`). A method that selects features (`_selects`) does not
-        # select them again without the left-out queries.
+        # (`_pairs`). A method that selects features (`_selects`) does
+        # not select them again without the left-out queries.
         label = (
             tr("left-out queries, selection not repeated")
             if self._selects
@@ -840,9 +850,9 @@ class CurvesPanel(Panel):
     def _across(self, curve: int, name: str) -> tuple[list[float], list[float]]:
         """Return the points of a curve over the grid: the xs that have a value, and the values.
 
-        ``curve`` is the number of the curve; ``name`` is that of a measure, or
-        "" for the criterion. Each point is a path, and its value that of the
-        path's last model.
+        ``curve`` is the number of the curve; ``name`` is that of a
+        measure, or "" for the criterion. Each point is a path, and its
+        value that of the path's last model.
         """
         assert self.over_grid is not None
         xs = []
@@ -860,8 +870,8 @@ class CurvesPanel(Panel):
         if self.over_grid is None:
             return k
 
-        # A text is the key of a path that no run has: it brings its values on
-        # the axes, but has none before it is set.
+        # A text is the key of a path that no run has: it brings its
+        # values on the axes, but has none before it is set.
         values = self._path(key).values
         if isinstance(key, str):
             return (
@@ -874,8 +884,8 @@ class CurvesPanel(Panel):
     def _curve(self, key: Key) -> Key:
         """Return the key of the curve on which the path of a combination of parameters is drawn.
 
-        ``key`` is the key of the path. Over a grid, the curve is
-        shared with other paths; else both keys are equal.
+        ``key`` is the key of the path. Over a grid, the curve is shared
+        with other paths; else both keys are equal.
         """
         return (
             key
@@ -891,8 +901,8 @@ class CurvesPanel(Panel):
         """Draw a path in both plots: as a curve or, over a grid, as a point of its curve."""
         path = self._path(key)
 
-        # Over a grid, the whole curve is drawn again. A text is the key of a
-        # path that no run has, which has a curve of its own.
+        # Over a grid, the whole curve is drawn again. A text is the key
+        # of a path that no run has, which has a curve of its own.
         if self.over_grid is not None and not isinstance(key, str):
             curve = self.over_grid.curves[key]
             self.criterion_plot.set_curve(curve, *self._across(curve, ""))
@@ -919,8 +929,8 @@ class CurvesPanel(Panel):
         ks, (mean, low, high), validation = self._band
         xs = self._chosen_xs(ks)
 
-        # The negative of a measure is stored, and the measure is drawn: its
-        # lower end is the negative of the stored upper end.
+        # The negative of a measure is stored, and the measure is drawn:
+        # its lower end is the negative of the stored upper end.
         lower, upper = (low, high) if self._sign > 0 else (high, low)
         lines = (self._sign * np.asarray(line) for line in (mean, lower, upper))
         self.criterion_plot.set_band(xs, *lines)
@@ -937,8 +947,7 @@ class CurvesPanel(Panel):
     def _mark(self) -> None:
         """Mark the chosen and the inspected model, and draw the left-out measure of the chosen path.
 
-        Without a chosen or an inspected model, remove the marks of
-        that model.
+        Without a chosen or an inspected model, remove the marks of that model.
         """
         self._draw_left_out()
         self._mark_inspected()
@@ -970,20 +979,20 @@ class CurvesPanel(Panel):
     def _note(self, key: Key, k: int, state: str = tr("chosen")) -> tuple[str, ...]:
         """Return the lines of the note on a point: its model and each of its measures.
 
-        ``key`` is the key of the path, and ``k`` the number of features of the
-        model. ``state`` says whether the model is chosen or inspected. Return
-        () for a point without a value.
+        ``key`` is the key of the path, and ``k`` the number of features
+        of the model. ``state`` says whether the model is chosen or
+        inspected. Return () for a point without a value.
         """
-        # The value of the shown measure by k. The last models of a path may not
-        # be measured yet, so that the lengths differ.
+        # The value of the shown measure by k. The last models of a path
+        # may not be measured yet, so that the lengths differ.
         path = self._path(key)
         values = dict(zip(path.ks, path.validation.get(self._shown, []), strict=False))
         if k not in values:
             return ()
 
         # The first line names the model: its k, unless the x axis is a
-        # parameter, its values if there are several paths, and its state. A
-        # ranking from a file has neither k nor values.
+        # parameter, its values if there are several paths, and its
+        # state. A ranking from a file has neither k nor values.
         path_label = [self.label(key)] if self._axes or isinstance(key, str) else []
         step_text = (
             [] if self.over_grid is not None else [f"{X_NAMES[self._step_kind]} = {k}"]
@@ -1034,8 +1043,8 @@ def which_curve(axes: Sequence[Axis], combinations: Sequence[tuple[Any, ...]]) -
     if len(combinations) < 2:
         return ""
 
-    # With one parameter that differs, the legend names its first and last
-    # value; with several, the combinations have no common name.
+    # With one parameter that differs, the legend names its first and
+    # last value; with several, the combinations have no common name.
     varied = varied_axes(combinations)
     if len(varied) > 1:
         return _ONE_PER_COMBINATION

@@ -120,8 +120,8 @@ def tooltip(parameter: Parameter) -> str:
 
 def _range_text(parameter: Parameter) -> str:
     """Return the range in words; "" if the field itself shows all values."""
-    # A list or a box shows all values, but not the sums of them that can be
-    # typed. `expected` is the range in words.
+    # A list or a box shows all values, but not the sums of them that
+    # can be typed. `expected` is the range in words.
     if parameter.kind in (Kind.CHOICE, Kind.SWITCH) and not parameter.summed:
         return ""
     if parameter.kind in _KINDS_TYPED_WITH_COMMAS and parameter.offers_several:
@@ -230,9 +230,9 @@ class Field(QWidget):
         self.error.setVisible(bool(sentence))
         self.editor.setAccessibleDescription(sentence or self.parameter.help)
 
-        # The style sheet gives fields with this property a red frame. Qt
-        # applies a change of the property only if the style is removed and set
-        # again.
+        # The style sheet gives fields with this property a red frame.
+        # Qt applies a change of the property only if the style is
+        # removed and set again.
         if self.editor.property("invalid") != bool(sentence):
             self.editor.setProperty("invalid", bool(sentence))
             self.editor.style().unpolish(self.editor)
@@ -249,8 +249,8 @@ class Field(QWidget):
         self.error.setWordWrap(True)
         self.error.hide()
 
-        # The reset button is hidden while the value is the default, but keeps
-        # its column.
+        # The reset button is hidden while the value is the default, but
+        # keeps its column.
         self.reset_button.setStyleSheet(TIGHT)
         self.reset_button.setFixedSize(_RESET_SIDE, _ROW_HEIGHT)
         self.reset_button.setIconSize(QSize(14, 14))
@@ -258,8 +258,8 @@ class Field(QWidget):
         self.reset_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         set_icon(self.reset_button, self.theme, "reset", "muted", 14)
 
-        # Label, reset button and editor are in row 0, the error is in row 1
-        # below all three.
+        # Label, reset button and editor are in row 0, the error is in
+        # row 1 below all three.
         self.grid = grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(2)
@@ -291,8 +291,8 @@ def align_labels(fields: Collection[Field]) -> int:
     for field in fields:
         field.label.setFixedWidth(width)
 
-        # Qt leaves out a layout that was invalidated while it was hidden: the
-        # field would stay too narrow.
+        # Qt leaves out a layout that was invalidated while it was
+        # hidden: the field would stay too narrow.
         field.grid.activate()
     return width
 
@@ -321,9 +321,9 @@ class HintedLineEdit(QLineEdit):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the text of the field, and the remark at its right.
 
-        Without keyboard focus, a long text is cut to leave room for the remark.
-        With keyboard focus, the text stays whole, and the remark is drawn only
-        if there is room for it.
+        Without keyboard focus, a long text is cut to leave room for the
+        remark. With keyboard focus, the text stays whole, and the
+        remark is drawn only if there is room for it.
         """
         # Pixels that the remark leaves to the text.
         text_width = (
@@ -395,8 +395,8 @@ class LineField(TypedField):
         # The parameter with a smaller maximum, if the open data require one.
         self._fitting_parameter = parameter
 
-        # An empty line of costs means a cost of 1 for each feature; the word
-        # "milliseconds" asks for measured ones.
+        # An empty line of costs means a cost of 1 for each feature; the
+        # word "milliseconds" asks for measured ones.
         costs = parameter.kind is Kind.COSTS
         self.editor.setPlaceholderText(
             tr("all 1, or milliseconds") if costs else parameter.none_label
@@ -443,8 +443,8 @@ class LineField(TypedField):
     @Slot(str)
     def _follow_typing(self, text: str) -> None:
         """Remove an error as soon as the typed text is valid; new errors are shown when the field is left."""
-        # The remark beside a valid text is the number of its values, such as
-        # "11 values".
+        # The remark beside a valid text is the number of its values,
+        # such as "11 values".
         try:
             self._show_hint(self.check(text))
         except ParameterError:
@@ -543,9 +543,9 @@ class EditableField(TypedField):
 class ChoicesField(ChoiceField):
     """A field for one or several of a few choices, or for a sum or product of them.
 
-    "several…" at the end of the list opens a menu with boxes to tick; the
-    ticked choices are taken when the menu is closed. Several choices are shown
-    as one additional item of the list.
+    "several…" at the end of the list opens a menu with boxes to tick;
+    the ticked choices are taken when the menu is closed. Several
+    choices are shown as one additional item of the list.
     """
 
     def __init__(self, theme: Theme, parameter: Parameter) -> None:
@@ -555,15 +555,15 @@ class ChoicesField(ChoiceField):
 
     def show_value(self) -> None:
         """Rebuild the items behind the choices, and select the one of the value."""
-        # The list has the choices first. The items behind them belong to an
-        # earlier value, and are removed.
+        # The list has the choices first. The items behind them belong
+        # to an earlier value, and are removed.
         box = self.editor
         choices = self.parameter.choices
         while box.count() > len(choices):
             box.removeItem(box.count() - 1)
 
-        # Several values, a file of own values, or a sum are no choice of the
-        # list; they are shown as one more item.
+        # Several values, a file of own values, or a sum are no choice
+        # of the list; they are shown as one more item.
         has_several = self.parameter.several(self._value)
         is_not_listed = not has_several and self._value not in dict(choices)
         if has_several or is_not_listed:
@@ -620,10 +620,10 @@ class ChoicesField(ChoiceField):
         """Take the chosen item: ask for a file or a sum, open the menu of several values, or set the value."""
         # Items with these keys are no values but commands: to ask for a
         # file, for a sum or for several values. The item with the key
-        # `_SEVERAL_VALUES_KEY` only shows the present value, and choosing
-        # it changes nothing. In all of these cases, `show_value` selects
-        # the item of the present value again. The key of the menu is
-        # therefore compared before.
+        # `_SEVERAL_VALUES_KEY` only shows the present value, and
+        # choosing it changes nothing. In all of these cases,
+        # `show_value` selects the item of the present value again. The
+        # key of the menu is therefore compared before.
         opens_menu = self.editor.currentData() == _ASK_SEVERAL_KEY
         if self.editor.currentData() == _OWN_FILE_KEY:
             self.show_value()
@@ -664,8 +664,8 @@ class ChoicesField(ChoiceField):
     def _take_ticked(self) -> None:
         """Set the value to the ticked choices when the menu is closed, unless they are the present ones.
 
-        Sums of choices, which have no box to tick, remain part of the value.
-        Without any ticked box, the value stays.
+        Sums of choices, which have no box to tick, remain part of the
+        value. Without any ticked box, the value stays.
         """
         ticked = [key for key, tick in self._boxes.items() if tick.isChecked()]
         present = self.parameter.values(self._value)
@@ -708,8 +708,8 @@ class ProtocolField(EditableField):
 
     def check(self, raw: Any) -> Any:
         """Return the protocol as it is written in a plan; raise ParameterError if it is invalid."""
-        # The field shows "given" in the language of the window, a plan has it
-        # in English.
+        # The field shows "given" in the language of the window, a plan
+        # has it in English.
         try:
             return str(parse_protocol(GIVEN if raw == tr(GIVEN) else str(raw)))
         except PlanError as error:
@@ -884,8 +884,8 @@ class FeaturesField(Field):
         popup.setMinimumWidth(260)
         completer.setPopup(popup)
 
-        # The connection is queued, because the completer writes its text into
-        # the line only after it has emitted the signal.
+        # The connection is queued, because the completer writes its
+        # text into the line only after it has emitted the signal.
         completer.activated.connect(self._add_text, Qt.ConnectionType.QueuedConnection)
         self._line.setCompleter(completer)
         self._line.returnPressed.connect(self._add_line)
@@ -908,8 +908,8 @@ class FeaturesField(Field):
     def check(self, raw: Any) -> Any:
         """Return ids of features as a tuple; raise ParameterError also for an id that the data do not have.
 
-        ``raw`` is the value to check. If the plan tries several sets
-        of features, the result is a tuple of such tuples.
+        ``raw`` is the value to check. If the plan tries several sets of
+        features, the result is a tuple of such tuples.
         """
         ids = self.parameter.validate(raw)
 
@@ -936,8 +936,8 @@ class FeaturesField(Field):
             self.parameter.format(self._value) if has_several else _SEARCH_HINT
         )
 
-        # With data, the chips are made anew even for the same ids, as the names
-        # of the features may have changed.
+        # With data, the chips are made anew even for the same ids, as
+        # the names of the features may have changed.
         if [chip.feature_id for chip in self._chips] != list(self._ids) or self._names:
             self._make_chips()
 
@@ -980,8 +980,9 @@ class FeaturesField(Field):
     def _add_text(self, text: str) -> None:
         """Add the features that a typed text or a completion means; show an error if it means none."""
         if text != self._line.text() and not self._line.text():
-            # Enter on a completion calls this method twice: for returnPressed,
-            # and for the completer, when the line has been emptied already.
+            # Enter on a completion calls this method twice: for
+            # returnPressed, and for the completer, when the line has
+            # been emptied already.
             return
         try:
             added = self._meant(text)
@@ -998,11 +999,11 @@ class FeaturesField(Field):
     def _meant(self, text: str) -> tuple[Any, ...]:
         """Return the ids of the features that a typed text means.
 
-        The text has ids or sets of ids, or is a completion, a name or
-        a part of a name.
+        The text has ids or sets of ids, or is a completion, a name or a
+        part of a name.
 
-        A part of a name has to match one feature only. Raise ParameterError if
-        the text means no feature, or several ones.
+        A part of a name has to match one feature only. Raise
+        ParameterError if the text means no feature, or several ones.
         """
         # A completion has id and name, and is exact.
         written = text.strip().casefold()
@@ -1010,8 +1011,8 @@ class FeaturesField(Field):
             i for i, name in self._found(written) if f"{i} {name}".casefold() == written
         ]
 
-        # A text that is not made of digits and separators of numbers is a name:
-        # first as a whole, then as a part of one name only.
+        # A text that is not made of digits and separators of numbers is
+        # a name: first as a whole, then as a part of one name only.
         if not matches and not written.translate(_WITHOUT_SEPARATORS).isdigit():
             features = list(self._found(written))
             matches = [i for i, name in features if name.casefold() == written]
@@ -1035,10 +1036,10 @@ class FeaturesField(Field):
 
         ``written`` is casefolded, and so is the text for the comparison.
         """
-        # Of features after the first 10,000, only those with exactly the
-        # typed id or name are compared (`matches_of_text` returns their columns),
-        # as comparing all of them would take too long. The line has the
-        # typed text with its capital letters.
+        # Of features after the first 10,000, only those with exactly
+        # the typed id or name are compared (`matches_of_text` returns
+        # their columns), as comparing all of them would take too long.
+        # The line has the typed text with its capital letters.
         n_listed = min(len(self._names), MOST_LISTED)
         for column in (
             *range(n_listed),

@@ -66,8 +66,9 @@ _WIDTH_BESIDE_LABELS = 228
 def _method_parameter(entries: Sequence[Method]) -> Parameter:
     """Return the choice of a method as a parameter of the form.
 
-    ``entries`` are the methods to choose from; the first one is the default.
-    Rankings from files (`GIVEN`) follow, in the reverse of the catalog's order.
+    ``entries`` are the methods to choose from; the first one is the
+    default. Rankings from files (`GIVEN`) follow, in the reverse of the
+    catalog's order.
     """
     return Parameter(
         name="method",
@@ -84,12 +85,12 @@ def _method_parameter(entries: Sequence[Method]) -> Parameter:
 def _ranker_parameter(selector: Method) -> Parameter:
     """Return the choice of the final ranker, which ranks with a selector's features, as a parameter.
 
-    ``selector`` is the method that selects the features. By default
-    no other method ranks: the selector's own model does.
+    ``selector`` is the method that selects the features. By default no
+    other method ranks: the selector's own model does.
     """
-    # All methods that do not select features can rank with the features of
-    # another method. Without such a ranker (None), the selector's own model
-    # ranks. `final_ranker` returns the label of either.
+    # All methods that do not select features can rank with the features
+    # of another method. Without such a ranker (None), the selector's
+    # own model ranks. `final_ranker` returns the label of either.
     rankers = [
         (entry.key, selector.final_ranker(entry))
         for entry in methods()
@@ -116,13 +117,13 @@ def _criterion_parameter(
 ) -> Parameter:
     """Return the choice of the criterion that selects the model as a parameter.
 
-    ``measures`` are those that a plan reports; the first is the default. With
-    ``left_out``, the measures on left-out training queries are among the
-    choices; with ``pairs`` as well, these are the measures on left-out pairs of
-    documents.
+    ``measures`` are those that a plan reports; the first is the
+    default. With ``left_out``, the measures on left-out training
+    queries are among the choices; with ``pairs`` as well, these are the
+    measures on left-out pairs of documents.
     """
-    # Validation measures first, then left-out measures if the method has them,
-    # then its own criterion.
+    # Validation measures first, then left-out measures if the method
+    # has them, then its own criterion.
     choices = tuple(
         (name, tr("validation {name}").format(name=name)) for name in measures
     )
@@ -189,15 +190,16 @@ def _rule_parameter(present_rule: str) -> Parameter:
 class MethodForm(Panel):
     """The form of a plan: the method, its parameters, the final ranker, and how the model is chosen.
 
-    The form keeps the fields of each method that was shown, so that the user
-    can go to another method and back without losing values.
+    The form keeps the fields of each method that was shown, so that the
+    user can go to another method and back without losing values.
 
     Attributes
     ----------
     edited : Signal(object)
-        The user changed valid attributes of the plan (a dict by name): either
-        one of "protocol", "select_by", "rule" and "preferences", or all of
-        "method", "parameters", "ranker" and "ranker_parameters".
+        The user changed valid attributes of the plan (a dict by name):
+        either one of "protocol", "select_by", "rule" and "preferences",
+        or all of "method", "parameters", "ranker" and
+        "ranker_parameters".
     """
 
     edited = Signal(object)
@@ -297,9 +299,9 @@ class MethodForm(Panel):
     def field(self, name: str) -> Field:
         """Return a field of the form by its name.
 
-        The name is that of a parameter of the shown method, that of the final
-        ranker's parameter with a prefix ("ranker-C"), or "method", "ranked_by",
-        "protocol", "select_by" or "rule".
+        The name is that of a parameter of the shown method, that of the
+        final ranker's parameter with a prefix ("ranker-C"), or
+        "method", "ranked_by", "protocol", "select_by" or "rule".
         """
         fixed: tuple[Field, ...] = (
             self._method,
@@ -349,9 +351,9 @@ class MethodForm(Panel):
 
     def set_plan(self, plan: Plan) -> None:
         """Show a plan without emitting a signal."""
-        # Select method and ranker. A method that does not select features has
-        # no final ranker: the field keeps the last one for the next method that
-        # selects.
+        # Select method and ranker. A method that does not select
+        # features has no final ranker: the field keeps the last one for
+        # the next method that selects.
         self._plan = plan
         self.offer_methods(plan.entry)
         self._method.set_value(plan.method)
@@ -365,18 +367,18 @@ class MethodForm(Panel):
         self._ranker_section.set_values(plan.ranker_parameters)
         self._offer(plan)
 
-        # The note says how features are grouped, or why they cannot be, or
-        # which files a ranking is from. A ranker that supports groups uses
-        # all features, so that groups make no difference to it, and the
-        # note leaves them out.
+        # The note says how features are grouped, or why they cannot be,
+        # or which files a ranking is from. A ranker that supports
+        # groups uses all features, so that groups make no difference to
+        # it, and the note leaves them out.
         grouped = bool(feature_groups_of(plan)) and (
             plan.entry.selects or not plan.entry.groups
         )
         self._groups.setText(groups_text(plan) if grouped else files_text(plan))
         self._groups.setVisible(grouped or plan.extension(GivenRanking) is not None)
 
-        # The note on preferences (pairs of documents of which the user prefers
-        # one) is there if the plan learns from them.
+        # The note on preferences (pairs of documents of which the user
+        # prefers one) is there if the plan learns from them.
         entries = (plan.entry, *filter(None, (plan.ranker_entry,)))
         self._preferences.say(
             preferences_in_words(preferences_of(plan), entries)
@@ -446,8 +448,8 @@ class MethodForm(Panel):
     def _lay_out(self) -> None:
         """Lay out the fields of method, ranker and protocol, with texts on them, below each other."""
         self._heading.setContentsMargins(0, 8, 0, 0)
-        # The sections have the parameters of the method, of its own ranking
-        # model, and of the final ranker.
+        # The sections have the parameters of the method, of its own
+        # ranking model, and of the final ranker.
         column = QVBoxLayout(self._page)
         fill(
             column,
@@ -472,8 +474,8 @@ class MethodForm(Panel):
 
     def _show_method_fields(self) -> None:
         """Show the fields of the method and of the ranker."""
-        # A final ranker is chosen only for a method that selects features;
-        # `ranker` is "" if the method ranks itself.
+        # A final ranker is chosen only for a method that selects
+        # features; `ranker` is "" if the method ranks itself.
         entry = method(self.method_key())
         ranker = self.ranker_key()
         self._ranker.setVisible(entry.selects)
@@ -491,8 +493,8 @@ class MethodForm(Panel):
         self._heading.setVisible(not entry.learns_nothing)
 
         # Some parameters of a selector concern only its own final model
-        # (p.ranks). They are shown if the method ranks itself; otherwise those
-        # of the ranker.
+        # (p.ranks). They are shown if the method ranks itself;
+        # otherwise those of the ranker.
         ranking = [p for p in entry.parameters if p.ranks]
         self._method_section.show_parameters(
             entry.key, [p for p in entry.parameters if not p.ranks]
@@ -510,8 +512,8 @@ class MethodForm(Panel):
             about(method(ranker)) if ranker else self._ranker.label.toolTip()
         )
 
-        # Fields have changed, so that their alignment and the order of the Tab
-        # key are made anew.
+        # Fields have changed, so that their alignment and the order of
+        # the Tab key are made anew.
         self._align()
         self._order_tabs()
         self._update_reset()
@@ -527,16 +529,17 @@ class MethodForm(Panel):
     def _note_choices(self) -> None:
         """Show which methods cannot run here or are slow: in both lists and, for the chosen ones, below."""
         for field, selects in ((self._method, True), (self._ranker, False)):
-            # The reason why a method is disabled, by its key: a package is
-            # missing, or it needs a file, which is opened by another command.
+            # The reason why a method is disabled, by its key: a package
+            # is missing, or it needs a file, which is opened by another
+            # command.
             reasons = {
                 entry.key: entry.lacking
                 for entry in (*methods(), self._plan.entry)
                 if entry.lacking
             }
-            # Rankings from files are refused here, as a command opens them.
-            # The notes say of a method why the plan cannot use it, or that
-            # it is slow.
+            # Rankings from files are refused here, as a command opens
+            # them. The notes say of a method why the plan cannot use
+            # it, or that it is slow.
             set_notes(
                 field.editor,
                 reasons | self._refusals_of_given,
@@ -607,9 +610,9 @@ class MethodForm(Panel):
 
     def _offer(self, plan: Plan) -> None:
         """Offer the measures and the rule of a plan, and show the plan's criterion, rule and protocol."""
-        # Pairs of documents are left out instead of queries if the plan does so
-        # already, or by default if the documents are one ranking without
-        # queries.
+        # Pairs of documents are left out instead of queries if the plan
+        # does so already, or by default if the documents are one
+        # ranking without queries.
         pairs = plan.pairs_out or (plan.one_ranking and not plan.leaves_out)
         left_out = plan.can_leave_out or plan.leaves_out
         criterion = _criterion_parameter(
@@ -622,8 +625,8 @@ class MethodForm(Panel):
             if parameter != field.parameter:
                 field.set_choices(parameter)
 
-            # The parameters of these two fields have the names of attributes of
-            # the plan.
+            # The parameters of these two fields have the names of
+            # attributes of the plan.
             field.set_value(getattr(plan, parameter.name))
         self._protocol.set_value(plan.protocol)
 
@@ -672,9 +675,9 @@ def _focus_widgets(fields: Sequence[Field]) -> Iterator[QWidget]:
 
 def groups_text(plan: Plan) -> str:
     """Return a text on the plan's groups of features and how the method treats them, or why it cannot."""
-    # The group rule says how the method treats groups; it is "" for a method
-    # that cannot select groups, and then the reason is shown, which depends on
-    # the number of groups.
+    # The group rule says how the method treats groups; it is "" for a
+    # method that cannot select groups, and then the reason is shown,
+    # which depends on the number of groups.
     sentence = plan.entry.group_rule or refusal_of_groups(
         plan.entry, len(feature_groups_of(plan))
     )

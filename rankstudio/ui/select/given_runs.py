@@ -180,8 +180,8 @@ class GivenDialog(QDialog):
     title, accept : str
         Title of the dialog, and text of its button.
     places : sequence of (Path, str)
-        The files or folders that can be read, each with a text on its meaning;
-        the first is preselected.
+        The files or folders that can be read, each with a text on its
+        meaning; the first is preselected.
     parent : QWidget, optional
     """
 
@@ -196,9 +196,9 @@ class GivenDialog(QDialog):
         named(self, "given-dialog", title)
         self.setWindowTitle(title)
 
-        # `places` has pairs of a path and its text for the user. Here are
-        # the paths to choose from, the label that shows the chosen one, and
-        # the choice.
+        # `places` has pairs of a path and its text for the user. Here
+        # are the paths to choose from, the label that shows the chosen
+        # one, and the choice.
         self._places = [source for source, _ in places]
         self._file = named(
             ElidedLabel(mode=Qt.TextElideMode.ElideMiddle), "given-file", role="muted"
@@ -272,8 +272,9 @@ def name_of(path: Path) -> str:
     >>> name_of(Path("neural/bm25.run.gz")), name_of(Path("results/models"))
     ('bm25', 'results')
     """
-    # Exported models are in a folder "models"; the folder around it says whose
-    # they are. A compressed file has a second ending, such as ".gz".
+    # Exported models are in a folder "models"; the folder around it
+    # says whose they are. A compressed file has a second ending, such
+    # as ".gz".
     if path.name == "models" and path.parent.name:
         return path.parent.name
     return (
@@ -337,8 +338,8 @@ class GivenModelsController(GivenController):
 def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
     """Return the ways to read model files: one model for all folds, or one for each fold.
 
-    A way is a path with a text for the user: the path of a file stands for its
-    model, that of a folder for the models of the folds in it.
+    A way is a path with a text for the user: the path of a file stands
+    for its model, that of a folder for the models of the folds in it.
 
     Raises
     ------
@@ -347,8 +348,9 @@ def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
     """
     from rankstudio.engine.export.model_files import fold_of_name, models_in  # noqa: PLC0415 - the window is there first
 
-    # The folder that may have a model for each fold: the path itself if it is a
-    # folder, or the folder of a file named after a fold, such as fold1.json.
+    # The folder that may have a model for each fold: the path itself if
+    # it is a folder, or the folder of a file named after a fold, such
+    # as fold1.json.
     first = paths[0]
     if first.is_dir():
         folder = first
@@ -357,8 +359,8 @@ def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
     else:
         folder = None
 
-    # One file can always rank all folds; several files must belong to the folds
-    # of one folder.
+    # One file can always rank all folds; several files must belong to
+    # the folds of one folder.
     single = (first, tr("{file} in all folds").format(file=first.name))
     are_folds = all(
         path.parent == first.parent and fold_of_name(path) is not None for path in paths
@@ -371,8 +373,8 @@ def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
         )
 
     # The path of each fold's model in the folder, by the number of the
-    # fold. A folder without models of folds, or with this file only, leaves
-    # one way.
+    # fold. A folder without models of folds, or with this file only,
+    # leaves one way.
     by_fold = models_in(folder) if folder is not None else {}
     if not by_fold or (len(by_fold) == 1 and not first.is_dir()):
         return [single]

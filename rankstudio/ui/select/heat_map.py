@@ -48,9 +48,10 @@ _MAX_BOX_WIDTH = 128  # pixels of a box
 class HeatView(QWidget):
     """The heat map with its boxes: one cell for each combination and k, brighter for a greater measure.
 
-    The rows are values of a grid or settings, the columns values of another
-    grid or numbers of features. The user chooses rows and columns in one box,
-    and the validation or the left-out measure in another.
+    The rows are values of a grid or settings, the columns values of
+    another grid or numbers of features. The user chooses rows and
+    columns in one box, and the validation or the left-out measure in
+    another.
 
     Attributes
     ----------
@@ -69,8 +70,8 @@ class HeatView(QWidget):
         self._views: tuple[tuple[object, str], ...] = ()
         self._wanted_key: object = None  # key of the map that the user chose last
 
-        # The two choices above the map: what is measured, and what its rows and
-        # columns are.
+        # The two choices above the map: what is measured, and what its
+        # rows and columns are.
         name = tr("rows and columns of the map")
         self.map_box = named(
             choice_box(()),
@@ -125,9 +126,10 @@ class HeatView(QWidget):
         """Offer maps by key and label; the map that the user chose stays if it is among them.
 
         ``left_out`` says whether left-out queries are measured, and
-        ``both_parts`` whether the validation part is measured as well, so that
-        the user can choose between both. With ``left_out_first``, left-out
-        queries are shown unless the user chooses the validation part.
+        ``both_parts`` whether the validation part is measured as well,
+        so that the user can choose between both. With
+        ``left_out_first``, left-out queries are shown unless the user
+        chooses the validation part.
         """
         if tuple(views) != self._views:
             self._views = tuple(views)
@@ -144,9 +146,9 @@ class HeatView(QWidget):
             )
             self.map_box.setCurrentIndex(current if views else -1)
 
-        # The user's choice of the measured part is kept only while both parts
-        # stay available. Otherwise index 1, left-out queries, or 0, validation,
-        # is selected.
+        # The user's choice of the measured part is kept only while both
+        # parts stay available. Otherwise index 1, left-out queries, or
+        # 0, validation, is selected.
         could_choose = self.part_box.isVisibleTo(self)
         keeps_choice = could_choose and both_parts and left_out
         if not keeps_choice:
@@ -181,8 +183,8 @@ class HeatView(QWidget):
         combinations : sequence of str of length S
             Labels of the S combinations of parameters.
         matrix : array of shape (S, K)
-            Measure by combination and k = 1 … K; NaN for models without a
-            measure (yet).
+            Measure by combination and k = 1 … K; NaN for models without
+            a measure (yet).
         title : str
             Name of the measure.
         name : str
@@ -227,8 +229,8 @@ class HeatView(QWidget):
         names : pair of str
             Names of the two parameters.
         other_parameters : sequence of str
-            Names of the other parameters that were tried; a cell has the best
-            value over these.
+            Names of the other parameters that were tried; a cell has
+            the best value over these.
         """
         _, column_name = names
         self._show(values, rows, columns, title, names=names, x_label=column_name)
@@ -268,8 +270,8 @@ class HeatView(QWidget):
     ) -> None:
         """Show values as a map, of which ``rows`` and ``columns`` are the labels.
 
-        ``names`` are those of the rows and of the columns, ``title`` is that of
-        the measure, and ``x_label`` the text below the columns.
+        ``names`` are those of the rows and of the columns, ``title`` is
+        that of the measure, and ``x_label`` the text below the columns.
         """
         self.setAccessibleName(" × ".join(names))
         self.plot.set_names(*names)
@@ -298,8 +300,8 @@ class HeatController(QObject):
     Attributes
     ----------
     picked : Signal(int, int)
-        The user picked a cell: position of its combination, and place of its
-        model on the path.
+        The user picked a cell: position of its combination, and place
+        of its model on the path.
     confirmed : Signal()
         The user chooses the model that was picked last.
     """
@@ -322,8 +324,8 @@ class HeatController(QObject):
         self._grids: GridMap | None = None  # None for a map over settings and k
         self._pair: Pair | None = None  # positions of the two grids among the axes
 
-        # The chosen and the inspected model: run, position of the combination,
-        # and x on its path (number of features, or round).
+        # The chosen and the inspected model: run, position of the
+        # combination, and x on its path (number of features, or round).
         self._marked: tuple[RunRecord, int, int] | None = None
         self._inspected: tuple[RunRecord, int, int] | None = None
         self.panel.plot.picked.connect(self._pick)
@@ -354,9 +356,9 @@ class HeatController(QObject):
                 )
             )
 
-        # Left-out queries are measured if they select the model, or if the user
-        # wants. They are shown first if they select the model, or nothing else
-        # is measured.
+        # Left-out queries are measured if they select the model, or if
+        # the user wants. They are shown first if they select the model,
+        # or nothing else is measured.
         left_out = plan.leaves_out or self._paths.left_out.shown
         left_out_first = plan.leaves_out or not measured
         self.panel.offer(
@@ -378,17 +380,18 @@ class HeatController(QObject):
         record = current.record
         dataset = current.dataset
 
-        # The run of the map, its grids and their positions. Without these, no
-        # cell belongs to a model until the map is drawn again.
+        # The run of the map, its grids and their positions. Without
+        # these, no cell belongs to a model until the map is drawn
+        # again.
         self._drawn = self._grids = self._pair = None
 
-        # A map of left-out measures needs them for all combinations, not only
-        # for the chosen one.
+        # A map of left-out measures needs them for all combinations,
+        # not only for the chosen one.
         self._paths.left_out.measure_all(self.panel.left_out())
 
-        # The map is empty without a run, or if the plan has no parameters
-        # to compare. `view` is the key of the map: SIZES, or a pair of
-        # grids.
+        # The map is empty without a run, or if the plan has no
+        # parameters to compare. `view` is the key of the map: SIZES, or
+        # a pair of grids.
         view = self.panel.view()
         if (
             record is None
@@ -412,9 +415,9 @@ class HeatController(QObject):
             )
         title = title.format(name=self._session.measure)
 
-        # The map is either over the number of features or over two grids.
-        # The first has a column for each size that a path of the plan can
-        # reach.
+        # The map is either over the number of features or over two
+        # grids. The first has a column for each size that a path of the
+        # plan can reach.
         if view == SIZES:
             self._draw_sizes(
                 record, title, longest_path(record.plan, dataset.n_features)
@@ -426,8 +429,8 @@ class HeatController(QObject):
     def mark(self, combination: int | None, x: int = 0) -> None:
         """Outline the cell of the chosen model; None removes the outline.
 
-        ``combination`` is the position of its combination, ``x`` its number of
-        features or round.
+        ``combination`` is the position of its combination, ``x`` its
+        number of features or round.
         """
         self._marked = self._model(combination, x)
         self._mark()
@@ -435,8 +438,8 @@ class HeatController(QObject):
     def inspect(self, combination: int | None, x: int = 0) -> None:
         """Outline the cell of the inspected model; None removes the outline.
 
-        ``combination`` is the position of its combination, ``x`` its number of
-        features or round.
+        ``combination`` is the position of its combination, ``x`` its
+        number of features or round.
         """
         self._inspected = self._model(combination, x)
         self._mark()
@@ -447,7 +450,8 @@ class HeatController(QObject):
         """Return the shown run with a combination and an x on its path; None without run or combination.
 
         ``combination`` is a position among the run's combinations of
-        parameters, and ``x`` a number of features, an iteration or a round.
+        parameters, and ``x`` a number of features, an iteration or a
+        round.
         """
         record = self._paths.current.shown.record
         return (
@@ -484,8 +488,9 @@ class HeatController(QObject):
 
     def _draw_grids(self, record: RunRecord, title: str, pair: Pair) -> None:
         """Show the best measure over two grids of values, of which ``pair`` has the positions among the axes."""
-        # The values of the map, each the best over all other parameters.
-        # `_curve` has the measures of a combination at each x of its path.
+        # The values of the map, each the best over all other
+        # parameters. `_curve` has the measures of a combination at each
+        # x of its path.
         axes = record.plan.axes
         higher = measure(self._session.measure).higher_is_better
         self._pair = pair
@@ -498,9 +503,9 @@ class HeatController(QObject):
         )
         self._grids = grids
 
-        # The other parameters, over which the best value is taken. One of them
-        # is the number of features, k, if the method selects them one after the
-        # other.
+        # The other parameters, over which the best value is taken. One
+        # of them is the number of features, k, if the method selects
+        # them one after the other.
         other_labels = [
             tr(axis.label)
             for index, axis in enumerate(axes)
@@ -530,11 +535,11 @@ class HeatController(QObject):
     def _curve(self, record: RunRecord, combination: int) -> Curve:
         """Return the x of each model of a path, and its shown measure; both are empty without a measure.
 
-        The path is that of a combination of parameters, by its position in the
-        plan. An x is a number of features, an iteration or a round. While all
-        folds are shown, the measure is the mean over folds. Only the last
-        iteration of an optimizer is a model, so only this iteration is
-        returned.
+        The path is that of a combination of parameters, by its position
+        in the plan. An x is a number of features, an iteration or a
+        round. While all folds are shown, the measure is the mean over
+        folds. Only the last iteration of an optimizer is a model, so
+        only this iteration is returned.
         """
         # The measure that is shown: validation, or left-out.
         name = self._session.measure
@@ -549,8 +554,8 @@ class HeatController(QObject):
             else slice(None)
         )
 
-        # All folds: the mean of the curve over the folds. `across` has the mean
-        # and the interval of one measure.
+        # All folds: the mean of the curve over the folds. `across` has
+        # the mean and the interval of one measure.
         if fold is None:
             mean = self._paths.mean(record, combination)
             across = mean.validation.get(name) if mean else None
@@ -576,9 +581,9 @@ class HeatController(QObject):
     def _cell(self, model: tuple[RunRecord, int, int] | None) -> tuple[int, int] | None:
         """Return the row and column of a model's cell; None without a model or cell.
 
-        ``model`` is a run, the position of a combination, and the x on its
-        path. There is no cell if the map shows another run, or if a value of
-        the model is none of the grids' values.
+        ``model`` is a run, the position of a combination, and the x on
+        its path. There is no cell if the map shows another run, or if a
+        value of the model is none of the grids' values.
         """
         # The map may still be that of a run which was shown before.
         drawn = self._drawn
@@ -602,10 +607,10 @@ class HeatController(QObject):
     @Slot(int, int)
     def _pick(self, row: int, column: int) -> None:
         """Emit `picked` for the model of a cell: its combination, and its x on the path."""
-        # Over settings and k, a row is a combination, and the first column has
-        # k = 1. Over grids, `combinations` and `lengths` have the combination of
-        # the best model of each cell (-1 without a model) and its x on the
-        # path.
+        # Over settings and k, a row is a combination, and the first
+        # column has k = 1. Over grids, `combinations` and `lengths`
+        # have the combination of the best model of each cell (-1
+        # without a model) and its x on the path.
         if self._grids is None:
             self.picked.emit(row, column + 1)
         elif self._grids.combinations[row, column] >= 0:

@@ -48,8 +48,8 @@ class MethodController(QObject):
         self.form = MethodForm(theme)
         self.form.set_plan(session.plan)
 
-        # Whether the given folds of a dataset have validation parts, by the
-        # name of the data in a plan.
+        # Whether the given folds of a dataset have validation parts, by
+        # the name of the data in a plan.
         self._has_validation: dict[str, bool] = {}
 
         # criterion and rule of the last plan with validation, to be restored
@@ -78,8 +78,9 @@ class MethodController(QObject):
         such a part, the training criterion.
         """
         # `leaves_out` says that the plan selects by a left-out measure;
-        # `chosen_by` is the name of that measure, without "leave-query-out".
-        # `validates` says that the present folds have validation parts.
+        # `chosen_by` is the name of that measure, without
+        # "leave-query-out". `validates` says that the present folds
+        # have validation parts.
         plan = self._session.plan
         if not plan.leaves_out or plan.changed(**changes).can_leave_out:
             return changes
@@ -90,9 +91,9 @@ class MethodController(QObject):
     def _criterion_for_protocol(self, protocol: Protocol) -> dict[str, Any]:
         """Return the criterion and rule that choose a model, for a new protocol; {} if both stay.
 
-        Without validation, the training criterion chooses the model. Once a
-        protocol has validation again, the criterion and rule from before are
-        restored.
+        Without validation, the training criterion chooses the model.
+        Once a protocol has validation again, the criterion and rule
+        from before are restored.
         """
         plan = self._session.plan
 
@@ -131,8 +132,9 @@ class MethodController(QObject):
     @Slot(object)
     def _edit(self, changes: dict[str, Any]) -> None:
         """Change the plan by an edit of the form: new values by the names of the plan's attributes."""
-        # The form sends either one attribute, or the method first and its
-        # parameters with it, so that the first attribute is the kind of edit.
+        # The form sends either one attribute, or the method first and
+        # its parameters with it, so that the first attribute is the
+        # kind of edit.
         name, value = next(iter(changes.items()))
         if name == "protocol":
             # Other folds are made, so that the plan drops the numbers of old ones.
@@ -211,8 +213,8 @@ class FoldHint(QObject):
         if message == self._message:
             return
 
-        # Each notice is where the measures of one part (validation or test)
-        # would be, and is shown only if this part is missing.
+        # Each notice is where the measures of one part (validation or
+        # test) would be, and is shown only if this part is missing.
         self._message = message
         for part, notices in self._notices.items():
             for notice in notices:
@@ -227,8 +229,9 @@ class FoldHint(QObject):
 def missing_parts_of(dataset: FoldedDataset, plan: Plan) -> tuple[str, ...]:
     """Return which parts, of "validation" and "test", the folds of the files lack.
 
-    For a protocol that makes the folds itself, nothing counts as lacking: a
-    user who leaves each query out, for instance, wants no validation part.
+    For a protocol that makes the folds itself, nothing counts as
+    lacking: a user who leaves each query out, for instance, wants no
+    validation part.
     """
     protocol = parse_protocol(plan.protocol)
     if protocol.kind not in ("given", "nested"):

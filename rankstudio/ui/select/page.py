@@ -61,8 +61,8 @@ class SelectPage(RunController):
         session = models.session
         runs = models.runs
 
-        # The form of the method, and the strip of runs with the memory forecast
-        # at the foot of the page.
+        # The form of the method, and the strip of runs with the memory
+        # forecast at the foot of the page.
         self.method = MethodController(theme, session, self)
         self.strip = RunStrip()
         self.forecast = MemoryForecast(models, self)
@@ -94,9 +94,9 @@ class SelectPage(RunController):
         ):
             signal.connect(self.show_runs)
 
-        # The buttons of the strip lead to the pages that answer the next
-        # questions. The last one also opens the dialog of a comparison, by
-        # a command (below).
+        # The buttons of the strip lead to the pages that answer the
+        # next questions. The last one also opens the dialog of a
+        # comparison, by a command (below).
         page_of_button = {
             self.strip.why_button: "features",
             self.strip.sure_button: "evidence",
@@ -125,8 +125,8 @@ class SelectPage(RunController):
 
         ``pages`` finds the controller of a page by its key, or returns None.
         """
-        # The slider of the curves. Its controller lives as long as its parent,
-        # this object.
+        # The slider of the curves. Its controller lives as long as its
+        # parent, this object.
         SliderController(
             self._models.session, self._models.current, self.curves.slider, self
         )
@@ -143,15 +143,15 @@ class SelectPage(RunController):
         self.fold_hint.asked.connect(lambda: self.pageAsked.emit("select"))
         self.fold_hint.asked.connect(self.method.form.offer_folds)
 
-        # The page of features, if there is one, shows selections as they grow
-        # and the candidates of a step.
+        # The page of features, if there is one, shows selections as
+        # they grow and the candidates of a step.
         if features is not None:
             self.grown.connect(features.show_growing)
             features.inspector.add_candidates(self.candidates)
             self.compared.connect(features.inspector.offer_candidates)
 
-        # Questions are offered only if the pages that answer them are there.
-        # `can_judge` returns whether a run can have evidence.
+        # Questions are offered only if the pages that answer them are
+        # there. `can_judge` returns whether a run can have evidence.
         self.strip.tells_why = features is not None
         if evidence is not None:
             self.strip.tells_how_sure = evidence.can_judge
@@ -159,8 +159,8 @@ class SelectPage(RunController):
     def lay_out(self, panels_of: PanelsOf) -> Splitter:
         """Return the content of the page: the form, the curves, and a column of other parts' panels.
 
-        ``panels_of`` returns the panels for a place, such as "right". The
-        column is hidden while all of its panels are.
+        ``panels_of`` returns the panels for a place, such as "right".
+        The column is hidden while all of its panels are.
         """
         right = column("right", *panels_of("right"))
         right.setMinimumWidth(_MIN_RIGHT_WIDTH)
@@ -235,8 +235,8 @@ class SelectPage(RunController):
     @Slot()
     def show_runs(self) -> None:
         """Show the progress of the runs in the strip, the shown run by the measures in use."""
-        # `measured.view` returns a run by the measures in use. The strip
-        # can unseal the test part of the open data only.
+        # `measured.view` returns a run by the measures in use. The
+        # strip can unseal the test part of the open data only.
         runs = self._models.runs
         session = self._models.session
         self.strip.show_runs(

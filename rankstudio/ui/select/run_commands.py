@@ -32,8 +32,8 @@ from rankstudio.ui.widgets.layout import named, set_role
 class MemoryForecast(QObject):
     """Shows above the strip of runs how much memory a run of the present plan needs, for large data.
 
-    The estimate is made on a worker, as it needs the engine. Nothing is shown
-    for data that fit into one shard.
+    The estimate is made on a worker, as it needs the engine. Nothing is
+    shown for data that fit into one shard.
 
     Parameters
     ----------
@@ -66,10 +66,11 @@ class MemoryForecast(QObject):
         self.label.setContentsMargins(8, 0, 8, 0)
         self.label.hide()
 
-        # The memory is estimated again if the value of `_key` has changed
-        # after one of the signals `on`: other data, another plan, or other
-        # limits. Of waiting jobs of one slot, only the last is carried out.
-        # `clear` is called if there is nothing to estimate.
+        # The memory is estimated again if the value of `_key` has
+        # changed after one of the signals `on`: other data, another
+        # plan, or other limits. Of waiting jobs of one slot, only the
+        # last is carried out. `clear` is called if there is nothing to
+        # estimate.
         self._estimate_demand = OnDemand(
             parent=self,
             worker=worker,
@@ -138,8 +139,7 @@ class MemoryForecast(QObject):
     ) -> None:
         """Show the sentence of an estimate, in red if the memory is too small; None hides it.
 
-        ``estimate`` comes with the plan and the data for which it was
-        made.
+        ``estimate`` comes with the plan and the data for which it was made.
         """
         self._estimate = estimate
         memory = None
@@ -283,14 +283,14 @@ class RunCommands(Controller):
     def _show(self, record: RunRecord) -> None:
         """Show a run that has begun, if the user follows the run that works and has not opened other data.
 
-        A run in the background, which the user does not want to follow, is not
-        shown.
+        A run in the background, which the user does not want to follow,
+        is not shown.
         """
         if not self._controller.following or record.background:
             return
         if record.dataset is self._session.dataset and record is not self._runs.shown:
-            # `leave` stores the choice of a model with the run that was shown
-            # before; it does not apply to this one.
+            # `leave` stores the choice of a model with the run that was
+            # shown before; it does not apply to this one.
             leave(self._session, self._runs)
             self._session.select(None, None)
             self._runs.show(record)
@@ -298,8 +298,8 @@ class RunCommands(Controller):
     def _start(self, *, paused: bool) -> None:
         """Start a run of the form's plan, or resume the interrupted run of the same plan.
 
-        With ``paused``, the run is a new one, and begins paused, to be watched
-        step by step.
+        With ``paused``, the run is a new one, and begins paused, to be
+        watched step by step.
         """
         # The form must be valid, and the data divided as the plan says.
         dataset = self._session.dataset
@@ -310,8 +310,8 @@ class RunCommands(Controller):
         ):
             return
 
-        # No run starts without enough memory, or while one of the same plan can
-        # be resumed, waits or works.
+        # No run starts without enough memory, or while one of the same
+        # plan can be resumed, waits or works.
         if self._forecast.refusal:
             self.failed.emit(self._forecast.refusal)
             return
@@ -329,10 +329,10 @@ class RunCommands(Controller):
                 self.said.emit(text.format(key=record.key))
                 return
 
-        # If no run works, the new one is shown at once. `leave` stores the
-        # choice of model of the run before; the new run begins with the model
-        # that validation selects, for which the chosen values and the chosen k
-        # are None.
+        # If no run works, the new one is shown at once. `leave` stores
+        # the choice of model of the run before; the new run begins with
+        # the model that validation selects, for which the chosen values
+        # and the chosen k are None.
         if self._runs.current is None:
             leave(self._session, self._runs)
             self._session.select(None, None)

@@ -71,8 +71,8 @@ class RunController(PageController):
         self._measured = measured
         self._current = current
 
-        # The two panels of the page, and the heat map, which is drawn within
-        # the curves.
+        # The two panels of the page, and the heat map, which is drawn
+        # within the curves.
         self.curves = CurvesPanel(theme)
         self.candidates = CandidatesView(theme)
         self.panels = self.curves, self.candidates
@@ -101,8 +101,8 @@ class RunController(PageController):
         current = self._current
         left_out = self._left_out
 
-        # A click in a panel inspects a candidate or a step; a double click
-        # chooses the step.
+        # A click in a panel inspects a candidate or a step; a double
+        # click chooses the step.
         self.curves.picked.connect(self._inspect)
         self.curves.chosen.connect(self._choose)
         self.curves.confirmed.connect(current.choose_inspected)
@@ -143,8 +143,8 @@ class RunController(PageController):
     @Slot(bool)
     def follow(self, following: bool) -> None:
         """Begin to show the run that works and the fold it works on, or stop following it."""
-        # `look_at` shows a run with its data and its plan; the method of the
-        # session of the same name shows a fold.
+        # `look_at` shows a run with its data and its plan; the method
+        # of the session of the same name shows a fold.
         self._following = following
         record = self._runs.current
         if following and record is not None:
@@ -179,8 +179,8 @@ class RunController(PageController):
     def _follow(self) -> None:
         """Mark the chosen model; first draw everything anew for another run, fold, plan or convention.
 
-        A convention is a set of rules of measures, such as how documents
-        without a label count.
+        A convention is a set of rules of measures, such as how
+        documents without a label count.
         """
         view = self._current.shown
         convention = self._session.convention
@@ -217,17 +217,17 @@ class RunController(PageController):
         self._set_empty_texts()
         combinations = record.combinations if record else ()
 
-        # Whether there is a validation part, of the files or from inner folds,
-        # on which models are measured.
+        # Whether there is a validation part, of the files or from inner
+        # folds, on which models are measured.
         has_validation = bool(plan.inner) or any(
             fold.vali is not None for fold in view.dataset.folds
         )
         mapped = self._heat.arrange(plan, has_validation)
 
-        # Empty curves for the plan of the view. A method is `featureless`
-        # if its models have no features, as a ranking from a file. The
-        # criterion is `measured` if it is the negative of a measure, which
-        # is then drawn.
+        # Empty curves for the plan of the view. A method is
+        # `featureless` if its models have no features, as a ranking
+        # from a file. The criterion is `measured` if it is the negative
+        # of a measure, which is then drawn.
         self.curves.begin(
             method_label=plan.title,
             data_label=self._data_label(view.dataset),
@@ -260,9 +260,9 @@ class RunController(PageController):
     @Slot()
     def mark(self) -> None:
         """Show which model is chosen, and which is inspected."""
-        # The chosen model is on a path of the run, or on a "live" path that was
-        # computed for it alone. While all folds are shown there is none, but a
-        # mean path.
+        # The chosen model is on a path of the run, or on a "live" path
+        # that was computed for it alone. While all folds are shown
+        # there is none, but a mean path.
         model = self._current.model
         if model is None:
             self.curves.remove_path(LIVE)
@@ -283,8 +283,8 @@ class RunController(PageController):
     @Slot()
     def _show_inspected(self) -> None:
         """Mark the inspected model, and show the candidates of its step."""
-        # A model that the run does not have gets a curve of its own while it is
-        # inspected.
+        # A model that the run does not have gets a curve of its own
+        # while it is inspected.
         inspection = self._current.shown.inspection
         if inspection is not None and inspection.key == PROBE:
             self._draw_live(inspection)
@@ -313,8 +313,8 @@ class RunController(PageController):
     def _inspected_mean(self) -> tuple[int | None, int]:
         """Return combination and k of the inspected model while all folds are shown; else None and 0.
 
-        The k is 0, too, if the best model of each fold is meant: then the
-        choice has no ``x_value``, a k or round on the path.
+        The k is 0, too, if the best model of each fold is meant: then
+        the choice has no ``x_value``, a k or round on the path.
         """
         record = self._current.shown.record
         # The inspected model, or None if it is the chosen one.
@@ -399,8 +399,8 @@ class RunController(PageController):
     def refresh(self) -> None:
         """Draw the heat map and the candidates of the newest step since the last call.
 
-        The window calls it at intervals, as drawing them at each step of a run
-        would take too long.
+        The window calls it at intervals, as drawing them at each step
+        of a run would take too long.
         """
         if self._heat_is_old:
             self._draw_heat()
@@ -416,11 +416,11 @@ class RunController(PageController):
         ):
             return
 
-        # The page of features shows the selection of the path that grows or, if
-        # the path has ended meanwhile, of the finished path. A unit of work is
-        # a fold and the position of a combination; `so_far` has its path up to
-        # now. `divisor` makes the scores of candidates comparable between
-        # folds.
+        # The page of features shows the selection of the path that
+        # grows or, if the path has ended meanwhile, of the finished
+        # path. A unit of work is a fold and the position of a
+        # combination; `so_far` has its path up to now. `divisor` makes
+        # the scores of candidates comparable between folds.
         unit = event.unit
         self._show_step(event.step, record.plan, event.divisor)
         path = record.so_far(unit.fold, unit.position) or record.paths.get(
@@ -448,8 +448,8 @@ class RunController(PageController):
         """Draw the curve of a combination of parameters: on the shown fold, or the mean over folds.
 
         ``combination`` is its position in the plan of the run
-        ``record``. A mean is over the finished folds. With
-        ``growing``, the steps of an unfinished path are drawn, too.
+        ``record``. A mean is over the finished folds. With ``growing``,
+        the steps of an unfinished path are drawn, too.
         """
         # All folds: the mean over the folds that are finished.
         fold = self._paths.fold
@@ -463,8 +463,8 @@ class RunController(PageController):
                 )
             return
 
-        # One fold: the finished path with the measures in use, or the steps of
-        # a growing path.
+        # One fold: the finished path with the measures in use, or the
+        # steps of a growing path.
         path = record.paths.get((fold, combination))
         if path is not None:
             validation = self._paths.measures(record, (fold, combination))
@@ -487,8 +487,8 @@ class RunController(PageController):
 
     def _set_empty_texts(self) -> None:
         """Set the texts of empty panels: what is being compiled, how far the run is, or what to do."""
-        # `absence` turns a text on what to do into one that fits the present
-        # state, for example while a study is being read.
+        # `absence` turns a text on what to do into one that fits the
+        # present state, for example while a study is being read.
         problem = self._paths.problem
         absence = self._absence
         unmeasured = absence.documents(problem) if problem else absence.run(NO_MEASURES)
@@ -557,13 +557,13 @@ class RunController(PageController):
     def _show_step(self, step: Step, plan: Plan, divisor: float) -> None:
         """Show the candidates among which a step of selection chose a feature, with their scores.
 
-        ``plan`` is the plan of the step's path. The scores are
-        divided by ``divisor`` to be comparable between folds: the
-        number of training documents if scores are sums over
-        documents, else 1.
+        ``plan`` is the plan of the step's path. The scores are divided
+        by ``divisor`` to be comparable between folds: the number of
+        training documents if scores are sums over documents, else 1.
         """
-        # A method without a score of candidates has nothing to compare. The
-        # signal `compared` lets the page of features offer the candidates.
+        # A method without a score of candidates has nothing to compare.
+        # The signal `compared` lets the page of features offer the
+        # candidates.
         dataset = self._current.shown.dataset
         score = plan.candidate_score
         self.compared.emit(score is not None)
@@ -572,8 +572,8 @@ class RunController(PageController):
         if dataset is None or not step.selected:
             self.candidates.clear()
         else:
-            # The scores of all candidates, shape (n_features,), and the lead of
-            # the selected one.
+            # The scores of all candidates, shape (n_features,), and the
+            # lead of the selected one.
             margin = step_margin(score, step, divisor=divisor)
             values = score.of(step, divisor)
             ids = dataset.feature_ids
@@ -592,8 +592,8 @@ class RunController(PageController):
     def _draw_event(self, record: RunRecord, event: Event) -> None:
         """Draw an event of the shown run; while following it, show the fold that it works on.
 
-        A unit is the work on one combination of parameters on one fold; its
-        path has a step for each model.
+        A unit is the work on one combination of parameters on one fold;
+        its path has a step for each model.
         """
         if record is not self._current.shown.record:
             return
@@ -609,9 +609,9 @@ class RunController(PageController):
                 self._add(event)
                 self._newest = event
                 self._preparation = ""
-            # The mean over folds changes with each path. On one fold, a path
-            # whose steps were announced is drawn already, and only one that
-            # came as a whole is not.
+            # The mean over folds changes with each path. On one fold, a
+            # path whose steps were announced is drawn already, and only
+            # one that came as a whole is not.
             case UnitFinished() if fold is None or event.path.unit.fold == fold:
                 self._heat_is_old = True
                 if fold is None or record.came_whole:
@@ -639,8 +639,9 @@ class RunController(PageController):
     def _values_of_path(self, key: object) -> tuple[Any, ...] | None:
         """Return the values of a path on the axes of the plan; None if there is no such path.
 
-        ``key`` is the position of the path's combination, or LIVE or PROBE for
-        the path of the chosen or the inspected model that no run has.
+        ``key`` is the position of the path's combination, or LIVE or
+        PROBE for the path of the chosen or the inspected model that no
+        run has.
         """
         record = self._current.shown.record
         model = self._current.model

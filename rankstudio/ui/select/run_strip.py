@@ -60,11 +60,11 @@ class RunStrip(QFrame):
     tells_why : bool
         Whether the page exists to which the link `why_button` leads.
     tells_how_sure : callable
-        Returns whether the page to which the link `sure_button` leads has an
-        answer for a run.
+        Returns whether the page to which the link `sure_button` leads
+        has an answer for a run.
     why_button, sure_button, other_method_button : QPushButton
-        Links: why these features were selected, how sure the selection is, and
-        compare with another method.
+        Links: why these features were selected, how sure the selection
+        is, and compare with another method.
     selected : Signal(int)
         The user wants to see a run (its number).
     shown : Signal()
@@ -155,9 +155,10 @@ class RunStrip(QFrame):
         records : sequence of RunRecord
             All runs of the window.
         shown_record : RunRecord or None
-            The shown run. If it is None, the run on the data in use that works
-            or, without one, that ended last is shown; the outcome of a run on
-            other data could be mistaken for one on these data.
+            The shown run. If it is None, the run on the data in use
+            that works or, without one, that ended last is shown; the
+            outcome of a run on other data could be mistaken for one on
+            these data.
         view : callable, optional
             Returns the results of a run by the measures in use.
         dataset : FoldedDataset or None
@@ -167,8 +168,8 @@ class RunStrip(QFrame):
         placeholder : str
             Text without a run.
         """
-        # If there are runs, but on other data only, the usual placeholder is
-        # replaced by one that says so.
+        # If there are runs, but on other data only, the usual
+        # placeholder is replaced by one that says so.
         of_dataset = [record for record in records if record.dataset is dataset]
         has_only_other_data = bool(records) and not of_dataset
         self._placeholder = (
@@ -187,8 +188,8 @@ class RunStrip(QFrame):
             if record.state is RunState.QUEUED and record is not shown_record
         ]
 
-        # Without a shown run, the strip shows the run that works on these data,
-        # or the latest one that ended.
+        # Without a shown run, the strip shows the run that works on
+        # these data, or the latest one that ended.
         ended = (record for record in reversed(of_dataset) if record.state.ended)
         if shown_record is None:
             shown_record = current if current in of_dataset else next(ended, None)
@@ -215,9 +216,10 @@ class RunStrip(QFrame):
     ) -> None:
         """Show a run with its progress or its outcome; None shows the placeholder.
 
-        ``view`` returns the results of a run by the measures in use; None for
-        those that the run has stored. ``sealed`` returns whether the test part
-        of a run is sealed, which then hides its measures behind a button.
+        ``view`` returns the results of a run by the measures in use;
+        None for those that the run has stored. ``sealed`` returns
+        whether the test part of a run is sealed, which then hides its
+        measures behind a button.
         """
         self._run.show_run(record)
         self._bar.setVisible(record is not None and record.state in _WORKING_STATES)
@@ -347,8 +349,8 @@ class _NextQuestions(QWidget):
 def _run_button(text: str, name: str, role: str = "link", tip: str = "") -> QPushButton:
     """Return a button of the strip, which the Tab key reaches.
 
-    ``name`` is its object name, ``role`` its look in the style sheet, and
-    ``tip`` its tooltip.
+    ``name`` is its object name, ``role`` its look in the style sheet,
+    and ``tip`` its tooltip.
     """
     button = named(QPushButton(text), name, tip=tip, role=role)
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus)

@@ -58,11 +58,10 @@ class ParameterSection(QWidget):
     ----------
     theme : Theme
     prefix : str
-        Prefix of the fields' names, needed if two sections may show parameters
-        of the same name.
+        Prefix of the fields' names, needed if two sections may show
+        parameters of the same name.
     fold : str
-        Name under which the settings store whether *More options* is
-        open.
+        Name under which the settings store whether *More options* is open.
 
     Attributes
     ----------
@@ -94,8 +93,8 @@ class ParameterSection(QWidget):
 
         # whether another method was shown since the last values or edit
         self._is_new_method = True
-        # the basic parameters; the others are in `more` below them, which
-        # is stored as open or closed under the name `fold`
+        # the basic parameters; the others are in `more` below them,
+        # which is stored as open or closed under the name `fold`
         self._column = fill(QVBoxLayout(), margins=(0, 0, 0, 0), spacing=6)
         self.more = Disclosure(theme, f"{prefix}{fold}")
         fill(
@@ -199,8 +198,8 @@ class ParameterSection(QWidget):
         method, that part is as the user left it, or open if values
         differ.
         """
-        # `changed` says whether the value of a field differs from its default;
-        # `wanted` is whether the user has opened the fold.
+        # `changed` says whether the value of a field differs from its
+        # default; `wanted` is whether the user has opened the fold.
         n_changed = sum(field.changed for field in folded)
         n_changed_before = self._n_changed
         self._n_changed = n_changed

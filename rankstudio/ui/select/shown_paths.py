@@ -30,8 +30,8 @@ from rankstudio.ui.plots.curves.curve_set import SmallestMark
 class ShownPaths:
     """Provides the measures along the paths of the shown run, by the measures and convention in use.
 
-    A convention is a set of rules of measures, such as how documents without a
-    label count.
+    A convention is a set of rules of measures, such as how documents
+    without a label count.
 
     Parameters
     ----------
@@ -78,8 +78,8 @@ class ShownPaths:
     def by_present_convention(self, measures: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the measures of a working run; empty if they follow another convention than the one in use.
 
-        In one plot, curves of two conventions could be mistaken for better and
-        worse models.
+        In one plot, curves of two conventions could be mistaken for
+        better and worse models.
         """
         record = self.current.shown.record
         return (
@@ -94,8 +94,8 @@ class ShownPaths:
         """Return the measures of a path by the convention in use; empty until they are computed.
 
         ``unit_key`` is the number of the fold and the position of the
-        combination. Left-out measures may cover the first steps only. With
-        ``complete``, they are omitted until they cover all steps.
+        combination. Left-out measures may cover the first steps only.
+        With ``complete``, they are omitted until they cover all steps.
         """
         if self.problem:
             return {}
@@ -115,11 +115,11 @@ class ShownPaths:
     def mean(self, record: RunRecord, combination: int) -> PathAverage | None:
         """Return the average path of a combination over the finished folds; None if no fold is finished.
 
-        ``combination`` is the position of the combination of
-        parameters in the plan of the run ``record``.
+        ``combination`` is the position of the combination of parameters
+        in the plan of the run ``record``.
         """
-        # The keys of a run's paths are pairs: number of the fold, position of
-        # the combination.
+        # The keys of a run's paths are pairs: number of the fold,
+        # position of the combination.
         unit_keys = [
             (fold, position)
             for fold, position in sorted(record.paths)
@@ -140,13 +140,13 @@ def smallest_model(
 ) -> tuple[SmallestMark, int] | None:
     """Return a mark at the smallest model not significantly worse than the best, and the best model's k.
 
-    Both are models of the path of ``model``, the chosen model, and
-    they may be the same. ``record`` is the shown run. Return None if
-    the path has no p-values. The tests use the measure that chooses
-    the model, even if another measure is shown.
+    Both are models of the path of ``model``, the chosen model, and they
+    may be the same. ``record`` is the shown run. Return None if the
+    path has no p-values. The tests use the measure that chooses the
+    model, even if another measure is shown.
     """
-    # The two models, `smallest` and `best`, on the path whose plan names the
-    # measure that chooses.
+    # The two models, `smallest` and `best`, on the path whose plan
+    # names the measure that chooses.
     pair = smallest_set(*_tested_path(model, record), model.position)
     if pair is None:
         return None
@@ -179,8 +179,8 @@ def _tested_path(
 ) -> tuple[Plan, PathResult]:
     """Return the plan and the path of a model, as measured now or, if that has no p-values, as in the run.
 
-    The plan belongs to the path: it names the measure that selects the model. A
-    live model was computed at once, and no run has its path.
+    The plan belongs to the path: it names the measure that selects the
+    model. A live model was computed at once, and no run has its path.
     """
     run_path = (
         None

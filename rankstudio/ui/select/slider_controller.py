@@ -42,8 +42,8 @@ class SliderController(QObject):
     def _glide(self, value: float) -> None:
         """Inspect the model at a value of the slider; the values on the other axes of the plan stay.
 
-        ``value`` is that of the parameter on the slider. All values
-        of one movement of the slider are undone together.
+        ``value`` is that of the parameter on the slider. All values of
+        one movement of the slider are undone together.
         """
         slider_axis = self._current.shown.axis
         axis_values = zip(
@@ -59,9 +59,9 @@ class SliderController(QObject):
     @Slot()
     def _show(self) -> None:
         """Show the first grid and the inspected value; add stops between values if paths are fast."""
-        # Stops are the values of the grid; if paths are fast to compute (the
-        # plan is live), there are finer ones between them. The view has the
-        # run, plan, fold and model that the pages show.
+        # Stops are the values of the grid; if paths are fast to compute
+        # (the plan is live), there are finer ones between them. The
+        # view has the run, plan, fold and model that the pages show.
         view = self._current.shown
         axis = view.axis
         is_live = view.plan.live
@@ -77,8 +77,8 @@ class SliderController(QObject):
         if axis is None:
             return
 
-        # The slider is set only if its stops have changed, so that it stays
-        # where it is dragged.
+        # The slider is set only if its stops have changed, so that it
+        # stays where it is dragged.
         offered = axis.label, stops, tuple(axis.values)
         if offered != self._offered:
             self._offered = offered

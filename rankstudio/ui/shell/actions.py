@@ -508,8 +508,8 @@ class Actions:
     ) -> None:
         self._actions: dict[str, QAction] = {}
 
-        # Actions and submenus are by the keys of their commands. A submenu has no
-        # action.
+        # Actions and submenus are by the keys of their commands. A
+        # submenu has no action.
         self.submenus: dict[str, QMenu] = {}
         self.plugin_commands = () if parts is None else tuple(_plugin_commands(parts))
         self.menus = menus_with(contributed)
@@ -519,8 +519,9 @@ class Actions:
             menu = window.menuBar().addMenu(_TITLES[name])
             menu.setObjectName(f"menu-{name.lower()}")
             for command in commands:
-                # The commands of plug-ins' pages follow those of the window's
-                # own pages, which are directly before the submenu "pages".
+                # The commands of plug-ins' pages follow those of the
+                # window's own pages, which are directly before the
+                # submenu "pages".
                 if command is not None and command.key == "pages":
                     for part_command in self.plugin_commands:
                         self._add_action(part_command, menu, window, theme)
@@ -537,8 +538,8 @@ class Actions:
     def connect(self, **calls: Callable[[], object]) -> None:
         """Connect commands, by their keys, to functions without arguments."""
         for key, call in calls.items():
-            # `triggered` passes a bool; the default argument binds the function
-            # of this iteration.
+            # `triggered` passes a bool; the default argument binds the
+            # function of this iteration.
             self._actions[key].triggered.connect(lambda _=False, call=call: call())
 
     def enable(self, **enabled: bool) -> None:
@@ -568,8 +569,7 @@ class Actions:
     ) -> None:
         """Make the action of a command, and add it to a menu.
 
-        The window owns the action, whose icon has the colors of the
-        theme.
+        The window owns the action, whose icon has the colors of the theme.
         """
         action = QAction(command.text, window)
         action.setObjectName(command.key)
@@ -652,8 +652,9 @@ def enabled_commands(models: Models) -> dict[str, bool]:
     # Pinned and banned features are parameters of selectors only.
     can_pin = has_model and "pinned" in models.session.plan.parameters
 
-    # Documents may be missing if only the results of a study are open, and the
-    # plan may want other folds or other values than those that were read.
+    # Documents may be missing if only the results of a study are open,
+    # and the plan may want other folds or other values than those that
+    # were read.
     is_ready = models.session.has_documents and models.session.data_match_plan
     shown_run = models.runs.shown
     current_run = models.runs.current
@@ -661,9 +662,10 @@ def enabled_commands(models: Models) -> dict[str, bool]:
     undo = models.session.undo
     is_paused = current_run is not None and current_run.state is RunState.PAUSED
 
-    # A step begins a run, or continues a paused one. The command "left_out"
-    # shows measures on queries that are left out of training. It cannot be
-    # switched off while the plan selects by such a measure (`is_in_plan`).
+    # A step begins a run, or continues a paused one. The command
+    # "left_out" shows measures on queries that are left out of
+    # training. It cannot be switched off while the plan selects by such
+    # a measure (`is_in_plan`).
     return {
         **dict.fromkeys(_ON_DATA, has_data),
         "export_table": any(

@@ -81,8 +81,8 @@ class AnalysisDialog(QDialog):
     choice : QComboBox
         Choice of the analysis.
     start, stop, copy : QPushButton
-        Buttons that start and stop the computation, and copy its command for
-        the terminal.
+        Buttons that start and stop the computation, and copy its
+        command for the terminal.
     tabs : QTabWidget
         A tab for each table.
     message : WrappedLabel
@@ -280,8 +280,8 @@ class AnalysisDialog(QDialog):
         record = self._models.current.shown.record
         plan = session.plan
 
-        # The plan in a command names the folds. Data are analyzed on the shown
-        # fold alone; no name stands for all folds.
+        # The plan in a command names the folds. Data are analyzed on
+        # the shown fold alone; no name stands for all folds.
         if entry.needs is Needs.DATA:
             plan = plan.changed(folds=() if session.fold is None else (session.fold,))
         stored_run = None if record is None else record.stored
@@ -293,10 +293,10 @@ class AnalysisDialog(QDialog):
     def _subject_of(self, entry: Analysis) -> tuple[_Subject | None, str]:
         """Return a function that makes the subject of an analysis, and the subject's name for the user.
 
-        The subject is what the analysis needs: a training part, the folds, a
-        plan on them, or a run. The function leaves out sealed test parts when
-        it is called. Instead of a function, None is returned, with any name, if
-        there is no such subject now.
+        The subject is what the analysis needs: a training part, the
+        folds, a plan on them, or a run. The function leaves out sealed
+        test parts when it is called. Instead of a function, None is
+        returned, with any name, if there is no such subject now.
         """
         session = self._models.session
         dataset = session.dataset
@@ -325,8 +325,8 @@ class AnalysisDialog(QDialog):
         # All other analyses need the shown run, and its data, which must be open.
         record = self._models.current.shown.record
 
-        # `view` returns the run with the measures in use, without those on a sealed
-        # test part.
+        # `view` returns the run with the measures in use, without those
+        # on a sealed test part.
         result = None if record is None else self._models.measured.view(record).result
         if record is None or result is None or record.dataset is not dataset:
             return None, ""
@@ -369,9 +369,9 @@ class AnalysisDialog(QDialog):
         self.start.setEnabled(has_subject and not is_running)
         self.stop.setEnabled(is_running)
 
-        # The code of a plug-in's analysis (one that is not RankStudio's own)
-        # may take long to return its command. It is called only when the button
-        # is pressed; here, a command is assumed.
+        # The code of a plug-in's analysis (one that is not RankStudio's
+        # own) may take long to return its command. It is called only
+        # when the button is pressed; here, a command is assumed.
         has_command = has_subject and (not self.entry.is_own or bool(self._command()))
         self.copy.setEnabled(has_command)
         self.copy.setToolTip("" if has_command else _NO_COMMAND)
@@ -393,8 +393,8 @@ class AnalysisDialog(QDialog):
         else:
             self.message.setText(tr("This analysis needs open data."))
 
-        # The line at the foot says what the shown tables are about, or what
-        # failed after some of them were there.
+        # The line at the foot says what the shown tables are about, or
+        # what failed after some of them were there.
         if not is_running:
             self.status.setText(
                 (self._problem or self._subject_name) if self.tabs.count() else ""
@@ -403,8 +403,7 @@ class AnalysisDialog(QDialog):
     def _show_tables(self, tables: Sequence[AnalysisTable]) -> None:
         """Replace the tables by others, each in a tab; this also removes the last problem.
 
-        Without tables, show the message instead, and forget the
-        warnings.
+        Without tables, show the message instead, and forget the warnings.
         """
         current = self.tabs.currentIndex()
         for view in self.tables():
@@ -440,9 +439,9 @@ class AnalysisDialog(QDialog):
         The index is part of the view's name. The first column of texts
         stretches.
         """
-        # `text_columns` has the indices of the columns of texts. The others are
-        # numbers, and are aligned to the right.
-        # Without texts, the first column stretches.
+        # `text_columns` has the indices of the columns of texts. The
+        # others are numbers, and are aligned to the right. Without
+        # texts, the first column stretches.
         stretched_column = min(table.text_columns, default=0)
         columns = [
             Column(
@@ -457,8 +456,8 @@ class AnalysisDialog(QDialog):
             for number, title in enumerate(table.header)
         ]
 
-        # `id` is the function that returns the key of a row: rows have no key
-        # of their own, and are distinguished by their identity.
+        # `id` is the function that returns the key of a row: rows have
+        # no key of their own, and are distinguished by their identity.
         view = TableView(
             self._theme,
             columns,
@@ -481,8 +480,7 @@ def _data_subject(data: RankingDataset) -> tuple[Any, ...]:
 def _dataset_subject(dataset: FoldedDataset, sealed: bool) -> tuple[Any, ...]:
     """Return the subject of an analysis of folds, a tuple of the dataset, without sealed test parts.
 
-    ``sealed`` says whether the test parts are sealed; else nothing is
-    left out.
+    ``sealed`` says whether the test parts are sealed; else nothing is left out.
     """
     return (sealed_data(dataset) if sealed else dataset,)
 
@@ -490,8 +488,7 @@ def _dataset_subject(dataset: FoldedDataset, sealed: bool) -> tuple[Any, ...]:
 def _plan_subject(plan: Plan, dataset: FoldedDataset, sealed: bool) -> tuple[Any, ...]:
     """Return the subject of an analysis of a plan: the plan and its data, without sealed test parts.
 
-    ``sealed`` says whether the test parts are sealed; else nothing is
-    left out.
+    ``sealed`` says whether the test parts are sealed; else nothing is left out.
     """
     return plan, sealed_plan_data(plan, dataset) if sealed else dataset
 
@@ -501,8 +498,7 @@ def _run_subject(
 ) -> tuple[Any, ...]:
     """Return the subject of an analysis of a run: its result and its data, without sealed test parts.
 
-    ``sealed`` says whether the test parts are sealed; else nothing is
-    left out.
+    ``sealed`` says whether the test parts are sealed; else nothing is left out.
     """
     return (sealed_run(result), sealed_data(dataset)) if sealed else (result, dataset)
 

@@ -30,8 +30,8 @@ class ChipBar(QWidget):
     Attributes
     ----------
     choice, form : Chip
-        Chips on a model that was chosen by hand, and on a form that differs
-        from the shown run.
+        Chips on a model that was chosen by hand, and on a form that
+        differs from the shown run.
     """
 
     def __init__(self, menus: QMenuBar) -> None:
@@ -41,8 +41,8 @@ class ChipBar(QWidget):
         self.choice = Chip("choice-chip", tr("Model chosen by hand"))
         self.form = Chip("form-chip", tr("Form and shown run"))
 
-        # The text of the choice is never cut; where there is little room, that
-        # of the form is.
+        # The text of the choice is never cut; where there is little
+        # room, that of the form is.
         self.choice.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
 
         # The number is an empty space, which takes the width that is left.
@@ -61,8 +61,8 @@ class ChipBar(QWidget):
     def lie_beside_menus(self) -> None:
         """Place the bar beside the menus, and follow changes of the menu bar's size.
 
-        A corner widget of the menu bar would keep its first width, as Qt asks
-        for the width only once.
+        A corner widget of the menu bar would keep its first width, as
+        Qt asks for the width only once.
         """
         self.setParent(self._menus)
         self._menus.installEventFilter(self)
@@ -82,8 +82,8 @@ class ChipBar(QWidget):
     def _fill_free_width(self) -> None:
         """Give this bar the width of the menu bar that the menus leave free.
 
-        This bar begins a gap after the last menu, and ends at the right end of
-        the menu bar.
+        This bar begins a gap after the last menu, and ends at the right
+        end of the menu bar.
         """
         ends_of_menus = [
             self._menus.actionGeometry(action).right()

@@ -60,8 +60,8 @@ def matching(entries: Sequence[PaletteEntry], typed: str) -> list[PaletteEntry]:
         if all(word in entry_words for word in typed_words):
             return 0, not begins_with_text
 
-        # For each typed word, the beginnings of the entry's words that are as
-        # long as it.
+        # For each typed word, the beginnings of the entry's words that
+        # are as long as it.
         beginnings = {
             entry_word[: len(word)]
             for word in typed_words
@@ -93,8 +93,7 @@ class CommandPalette(QDialog):
     parent : QWidget
         The window.
     search : callable, optional
-        Returns further entries for a typed text; these are listed
-        first.
+        Returns further entries for a typed text; these are listed first.
     """
 
     def __init__(
@@ -133,8 +132,9 @@ class CommandPalette(QDialog):
         self.field.returnPressed.connect(self._choose)
         self.list.itemClicked.connect(self._choose)
 
-        # In the middle of the upper part of the window, in coordinates of the
-        # screen. At least 20 pixels of the window are visible at either side.
+        # In the middle of the upper part of the window, in coordinates
+        # of the screen. At least 20 pixels of the window are visible at
+        # either side.
         self.resize(min(scaled(_WIDTH), parent.width() - 40), _HEIGHT)
         corner = parent.mapToGlobal(parent.rect().topLeft())
         self.move(
@@ -232,8 +232,7 @@ def _command_entries(actions: Actions) -> Iterator[PaletteEntry]:
 def _submenu_entries(actions: Actions) -> Iterator[PaletteEntry]:
     """Yield the enabled entries of submenus: themes, languages, measures, scalings, recent files.
 
-    The text of an entry begins with that of its submenu: "Theme ›
-    Light".
+    The text of an entry begins with that of its submenu: "Theme › Light".
     """
     for key, menu in actions.submenus.items():
         if key == "pages":  # pages are entries of their own
@@ -244,8 +243,8 @@ def _submenu_entries(actions: Actions) -> Iterator[PaletteEntry]:
             if action.text() and action.isEnabled() and action.menu() is None:
                 text = f"{title} › {action.text().replace('&', '')}"
 
-                # The palette also searches the note, such as the English name
-                # of a language.
+                # The palette also searches the note, such as the
+                # English name of a language.
                 yield PaletteEntry(
                     tr("setting"), text, action.trigger, action.whatsThis()
                 )

@@ -61,8 +61,9 @@ class ContributedParts:
         self.controllers: dict[str, Controller] = {}
         self.problems: list[str] = []
 
-        # Each plug-in with a part of a page, or with commands, that it adds.
-        # Controllers of whole pages are made later, with their pages.
+        # Each plug-in with a part of a page, or with commands, that it
+        # adds. Controllers of whole pages are made later, with their
+        # pages.
         entries: list[tuple[LoadedPlugin, PagePart | WindowCommands]] = [
             *page_parts(),
             *window_commands(),
@@ -149,8 +150,7 @@ class ContributedParts:
         loaded : LoadedPlugin
             The plug-in.
         controllers : sequence of Controller
-            The controllers whose panels are on the page, besides its
-            own.
+            The controllers whose panels are on the page, besides its own.
         """
         self._make(entry, loaded)
         controller = self.controllers.get(entry.key)

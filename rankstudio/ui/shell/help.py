@@ -79,8 +79,8 @@ class _Pages(QTextBrowser):
     def loadResource(self, kind: int, name: QUrl | str) -> Any:
         """Return the content of a page or a picture; Qt calls it for each while it lays out a page.
 
-        ``kind`` is Qt's kind of the resource, and ``name`` the address. A
-        picture is scaled down to the available width.
+        ``kind`` is Qt's kind of the resource, and ``name`` the address.
+        A picture is scaled down to the available width.
         """
         if isinstance(name, str):
             name = QUrl(name)
@@ -90,8 +90,9 @@ class _Pages(QTextBrowser):
         image = QImage(str(self._picture_file(name)))
         ratio = self.devicePixelRatioF()
 
-        # The scroll bar appears only after the pictures of a long page are
-        # there, so its width is always left free, and 2 pixels more.
+        # The scroll bar appears only after the pictures of a long page
+        # are there, so its width is always left free, and 2 pixels
+        # more.
         bar_width = self.verticalScrollBar().sizeHint().width()
         page_width = self.contentsRect().width() - bar_width - 2 * _PAGE_MARGIN - 2
 
@@ -183,8 +184,8 @@ class GuideWindow(QMainWindow):
         pages, then the earlier pages, and last the beginning of the
         shown page. A message says if the text does not occur.
         """
-        # `find` goes on from the present selection, and returns whether it has
-        # found the text on the rest of this page.
+        # `find` goes on from the present selection, and returns whether
+        # it has found the text on the rest of this page.
         text = self.field.text().strip()
         if not text or self._browser.find(text):
             return
@@ -192,8 +193,8 @@ class GuideWindow(QMainWindow):
         current_page = Path(self._browser.source().path()).name
         start = pages.index(current_page) + 1 if current_page in pages else 0
         for name in (*pages[start:], *pages[:start]):
-            # The file has marks of Markdown as well, so that the text that it
-            # contains may not be on the shown page.
+            # The file has marks of Markdown as well, so that the text
+            # that it contains may not be on the shown page.
             if text.lower() in guide(name).read_text(encoding="utf-8").lower():
                 self.open(QUrl(name))
                 self._browser.moveCursor(QTextCursor.MoveOperation.Start)
@@ -298,8 +299,8 @@ class GuideWindow(QMainWindow):
         document.setDocumentMargin(_PAGE_MARGIN)
         cursor = QTextCursor(document)
 
-        # Without an edit block, each change lays out the whole page, which
-        # takes half a minute if tables are long.
+        # Without an edit block, each change lays out the whole page,
+        # which takes half a minute if tables are long.
         cursor.beginEditBlock()
         block = document.begin()
         while block.isValid():
@@ -398,8 +399,8 @@ class Help(QObject):
         # The widget itself, or the nearest one around it that has an address.
         widget: QWidget | None = self._window.focusWidget()
         while widget is not None and widget is not self._window:
-            # A label of a term of the glossary, or its field, has its own
-            # address.
+            # A label of a term of the glossary, or its field, has its
+            # own address.
             if location := term_address_of(widget):
                 return location
             if widget.objectName() in self._addresses:

@@ -55,8 +55,8 @@ class MeasurementController(Controller):
         self._session = models.session
         self._window = parent
 
-        # While this command is checked, the shown measure selects the model of
-        # each run.
+        # While this command is checked, the shown measure selects the
+        # model of each run.
         choose_action = commands["choose_by"]
         choose_action.setCheckable(True)
         choose_action.toggled.connect(self._select_by_measure)
@@ -83,8 +83,8 @@ class MeasurementController(Controller):
         if not accepted:
             return
 
-        # The answer "/my/measures.py" names a file. Anything after ".py" is
-        # ignored; `suffix` is "" if the answer has no ".py".
+        # The answer "/my/measures.py" names a file. Anything after
+        # ".py" is ignored; `suffix` is "" if the answer has no ".py".
         path, suffix, _ = text.strip().partition(".py")
         if suffix:
             self.fileNamed.emit(path + suffix)
@@ -124,8 +124,8 @@ class MeasurementController(Controller):
             return
         name = self._session.measure
 
-        # The message names the measure and the rules (the convention) by which
-        # it counts.
+        # The message names the measure and the rules (the convention)
+        # by which it counts.
         measure_text = f"{name}, {rules_text(self._session.convention, [name])},"
         self.said.emit(
             tr("Each run shows the model with the best validation {by}").format(
@@ -157,9 +157,10 @@ class SealController(Controller):
         self._status = status
         self._session = models.session
 
-        # A sealed test part is hidden until the user breaks the seal. Each
-        # sealing and unsealing is a mark, which a study stores with its time.
-        # A study begins with the first run; marks wait for it here.
+        # A sealed test part is hidden until the user breaks the seal.
+        # Each sealing and unsealing is a mark, which a study stores
+        # with its time. A study begins with the first run; marks wait
+        # for it here.
         self._unwritten_marks: list[SealMark] = []
         action.setCheckable(True)
         action.toggled.connect(self._session.seal)
@@ -189,8 +190,8 @@ class SealController(Controller):
     @Slot()
     def _show(self) -> None:
         """Show in the menu and in the status bar whether the test part is sealed."""
-        # setChecked emits `toggled` as a click does, but only the user may
-        # break a seal.
+        # setChecked emits `toggled` as a click does, but only the user
+        # may break a seal.
         self._action.blockSignals(True)
         self._action.setChecked(self._session.sealed)
         self._action.blockSignals(False)

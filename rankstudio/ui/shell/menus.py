@@ -95,8 +95,8 @@ def _definition_of(name: str) -> str:
     )
     text = tr(named_measure.family.help).format(first=documents.format(cut=cut))
 
-    # Only a measure of a plug-in has an entry, which describes it. RankStudio's
-    # own measures follow the convention in use.
+    # Only a measure of a plug-in has an entry, which describes it.
+    # RankStudio's own measures follow the convention in use.
     entry = named_measure.family.entry
     if entry is None:
         return text
@@ -147,9 +147,9 @@ class Menus(QObject):
         self._settings = settings
         self._paused: bool | None = None  # None before the action is first set
 
-        # What a choice in a menu does, by the name of the menu; the function
-        # takes the key of the chosen entry. The key "" asks for another
-        # measure.
+        # What a choice in a menu does, by the name of the menu; the
+        # function takes the key of the chosen entry. The key "" asks
+        # for another measure.
         self._choice_functions: dict[str, Callable[[str], object]] = {
             "measure": lambda key: (
                 session.show_measure(key) if key else self.measureAsked.emit()
@@ -220,15 +220,15 @@ class Menus(QObject):
         """Change from the light to the dark theme, or back."""
         self._theme.set_mode("light" if self._theme.dark else "dark")
 
-        # The theme does not emit `changed` if the system's theme is the same as
-        # the chosen one.
+        # The theme does not emit `changed` if the system's theme is the
+        # same as the chosen one.
         self._fill()
 
     @Slot()
     def _fill(self) -> None:
         """Fill the menus of choices, and mark the current measure, theme, language and convention."""
-        # The measures of the plan come first, then those of the catalog (`offered`),
-        # each once.
+        # The measures of the plan come first, then those of the catalog
+        # (`offered`), each once.
         plan = self._session.plan
         measure_name = self._session.measure
         names = dict.fromkeys((*plan.evaluated, *offered(), measure_name))
@@ -240,8 +240,8 @@ class Menus(QObject):
         )
         self._toolbar.measure_button.setToolTip(plain(current))
 
-        # How data are read: missing values and scaling. The names of these
-        # menus are attributes of the plan.
+        # How data are read: missing values and scaling. The names of
+        # these menus are attributes of the plan.
         for name, choices in READING.items():
             self._fill_choice(name, list(choices), getattr(plan, name))
         self._fill_choice(
@@ -297,8 +297,8 @@ class Menus(QObject):
 
     def _choose(self, name: str, key: str) -> None:
         """Carry out the choice of an entry, by its key, in the menu of a name."""
-        # Qt has marked the chosen entry, but a choice may be canceled, or take
-        # effect later only.
+        # Qt has marked the chosen entry, but a choice may be canceled,
+        # or take effect later only.
         self._fill()
         self._choice_functions[name](key)
         self._fill()
@@ -357,8 +357,8 @@ class PagesMenu(QObject):
             self._actions[page.key] = action
         menu.menuAction().setVisible(bool(self._actions))
 
-        # The rail may also change otherwise: a page that is shown gets its
-        # button.
+        # The rail may also change otherwise: a page that is shown gets
+        # its button.
         workspace.railChanged.connect(
             lambda key, is_shown: self._actions[key].setChecked(is_shown)
         )

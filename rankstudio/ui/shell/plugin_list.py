@@ -124,8 +124,8 @@ def _entry_label(entry: Any) -> str:
 def plugin_rows() -> list[tuple[str, str, str]]:
     """Return a row for each plug-in, and for each method that this session has added from a file.
 
-    Each row is (name, package and version, contents). Of a plug-in that failed
-    to load, or that is left out, the contents are the reason.
+    Each row is (name, package and version, contents). Of a plug-in that
+    failed to load, or that is left out, the contents are the reason.
     """
     all_methods = methods()
     plugin_set = plugins()
@@ -145,8 +145,9 @@ def plugin_rows() -> list[tuple[str, str, str]]:
         rows.append((failed.name, f"{failed.package} {failed.version}", reason))
     rows += [(name, "", tr("left out")) for name in plugin_set.left_out]
 
-    # Methods of packages are in the rows of their plug-ins; RankStudio's own
-    # ones have no origin. The others were added from files in this session.
+    # Methods of packages are in the rows of their plug-ins;
+    # RankStudio's own ones have no origin. The others were added from
+    # files in this session.
     for entry in all_methods:
         if entry.origin is not None and entry.origin.kind is not OriginKind.PACKAGE:
             rows.append(

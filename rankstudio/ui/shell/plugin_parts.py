@@ -55,8 +55,8 @@ class PluginPanel(Panel):
         entry: WindowPage | WindowPanel,
         loaded: LoadedPlugin,
     ) -> None:
-        # The caption of the panel is the name of the package. Without padding (0),
-        # the widget fills the panel.
+        # The caption of the panel is the name of the package. Without
+        # padding (0), the widget fills the panel.
         super().__init__(
             theme, entry.label, loaded.package, 0, name=f"plugin-{entry.key}"
         )
@@ -199,8 +199,7 @@ class PluginParts(QObject):
     panels : Mapping of str to PluginPanel
         Panels on pages of the window, by their keys.
     restored : Signal(str, bool)
-        Key of a panel, and whether it is shown, as it was in the last
-        session.
+        Key of a panel, and whether it is shown, as it was in the last session.
     """
 
     restored = Signal(str, bool)
@@ -291,8 +290,8 @@ def _with_existing_icon(entry: WindowPage) -> WindowPage:
     """Return a plug-in's page with translated texts, and with the default icon if its own does not exist."""
     entry = replace(entry, label=tr(entry.label), summary=tr(entry.summary))
 
-    # The drawing is read for its error only: the second argument is a color,
-    # and any text will do.
+    # The drawing is read for its error only: the second argument is a
+    # color, and any text will do.
     try:
         svg(entry.icon, entry.icon)
     except OSError:

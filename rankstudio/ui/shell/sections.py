@@ -27,8 +27,8 @@ from rankstudio.ui.widgets import CoveredNumber
 class Sections(QObject):
     """Makes the pages, and connects them with each other and with the parts of plug-ins.
 
-    The controller of each page of the window itself is also an attribute, named
-    by the key of the page.
+    The controller of each page of the window itself is also an
+    attribute, named by the key of the page.
 
     Parameters
     ----------
@@ -64,9 +64,10 @@ class Sections(QObject):
         for command_controller in self.contributed.command_controllers:
             command_controller.join(self)
 
-        # Some panels get a button that chooses the model which the user inspects
-        # there. `choosing` returns these panels, and for each a function that
-        # returns whether a model is inspected now. At first there is none: ().
+        # Some panels get a button that chooses the model which the user
+        # inspects there. `choosing` returns these panels, and for each
+        # a function that returns whether a model is inspected now. At
+        # first there is none: ().
         self.choose_buttons = ChooseButtons(models.current, models.session, (), self)
         for controller in self.controllers.values():
             for panel, inspects in controller.choosing():
@@ -82,8 +83,9 @@ class Sections(QObject):
             controller.pageAsked.connect(self.workspace.show_page)
             controller.join_workspace(self.workspace)
 
-        # Every page is connected with every controller. A page of a plug-in may
-        # be made later, when it is first shown; then `pageMade` announces it.
+        # Every page is connected with every controller. A page of a
+        # plug-in may be made later, when it is first shown; then
+        # `pageMade` announces it.
         for page in self.pages.values():
             self._connect_page(page)
         self.workspace.pageMade.connect(self._connect_page)
@@ -138,8 +140,8 @@ class Sections(QObject):
     def find(self, key: str) -> Any:
         """Return the controller of a page of the window.
 
-        ``key`` is the key of the page, such as "compare". Return None if there
-        is no such page.
+        ``key`` is the key of the page, such as "compare". Return None
+        if there is no such page.
         """
         return self.controllers.get(key)
 
@@ -165,8 +167,9 @@ class Sections(QObject):
     def _make_pages(self) -> dict[str, Page]:
         """Make the pages with their panels, and return them by their keys.
 
-        A page of a plug-in is made now only if the rail, the column of buttons
-        at the left, has a button for it. The others are made when first shown.
+        A page of a plug-in is made now only if the rail, the column of
+        buttons at the left, has a button for it. The others are made
+        when first shown.
         """
         # Widgets above the contents, by the keys of the pages.
         heads = {
@@ -175,8 +178,8 @@ class Sections(QObject):
             for key, head in controller.heads.items()
         }
 
-        # `_panels_of` yields the panels that other pages and plug-ins add. Heads
-        # are above the contents, and feet below.
+        # `_panels_of` yields the panels that other pages and plug-ins
+        # add. Heads are above the contents, and feet below.
         contents = {
             key: controller.lay_out(self._panels_of)
             for key, controller in self.controllers.items()

@@ -58,8 +58,8 @@ class SelectionPart:
 class SelectionLine(QWidget):
     """A line of buttons that show the current selection and change it.
 
-    The buttons are for data, fold, run, parameters and size. Where there is no
-    room, the longest texts are cut first.
+    The buttons are for data, fold, run, parameters and size. Where
+    there is no room, the longest texts are cut first.
 
     Attributes
     ----------
@@ -73,8 +73,8 @@ class SelectionLine(QWidget):
         super().__init__()
         named(self, "selection-line", tr("selection"))
 
-        # What is shown; and for each key of `PARTS` its button, and the arrow
-        # before it.
+        # What is shown; and for each key of `PARTS` its button, and the
+        # arrow before it.
         self._parts: dict[str, SelectionPart] = {}
         self._buttons: dict[str, QPushButton] = {}
         self._arrows: dict[str, PlainLabel] = {}
@@ -204,8 +204,8 @@ class SelectionLine(QWidget):
             longest = max(widths, key=widths.__getitem__)
             other_widths = [width for key, width in widths.items() if key != longest]
 
-            # Shorten the longest text until all have room, or until it is as
-            # short as the next longest one.
+            # Shorten the longest text until all have room, or until it
+            # is as short as the next longest one.
             shorter_widths = [
                 width for width in other_widths if width < widths[longest]
             ]
@@ -213,8 +213,8 @@ class SelectionLine(QWidget):
                 [_MIN_TEXT_WIDTH, free_width - sum(other_widths), *shorter_widths]
             )
 
-            # Texts of equal width cannot get the width of the next longest one:
-            # each is shortened a little in turn.
+            # Texts of equal width cannot get the width of the next
+            # longest one: each is shortened a little in turn.
             if new_width >= widths[longest]:
                 new_width = max(_MIN_TEXT_WIDTH, widths[longest] - 8)  # pixels
 
@@ -313,8 +313,8 @@ class SelectionController(QObject):
                 view.model_label, self._combinations, model.values
             )
 
-            # A path of iterations ends in one model, and has no size to choose.
-            # The x of other models is their size or round.
+            # A path of iterations ends in one model, and has no size to
+            # choose. The x of other models is their size or round.
             if (
                 model.path.step_kind is not StepKind.ITERATIONS
                 and len(model.path.steps) > 1
@@ -437,6 +437,7 @@ class SelectionController(QObject):
         elif selected_model is not None and self._current.inspects:
             self._session.inspect(selected_model.values, selected_model.x_value)
         else:
-            # Without a run, models are chosen at once: None for the values and
-            # for the size chooses the one that validation selected.
+            # Without a run, models are chosen at once: None for the
+            # values and for the size chooses the one that validation
+            # selected.
             self._session.select(None, None)

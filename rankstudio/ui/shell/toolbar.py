@@ -164,8 +164,8 @@ class MainToolBar(QToolBar):
         two buttons, and two more buttons, until a shortened line fits.
         The level is the number of steps in force.
         """
-        # The widths are exact to the pixel: a step is undone at the same width
-        # at which it is done.
+        # The widths are exact to the pixel: a step is undone at the
+        # same width at which it is done.
         layout = self.layout()
         gap = layout.spacing() if layout is not None else 0
         freed_widths = [
@@ -180,9 +180,10 @@ class MainToolBar(QToolBar):
         ]
         freed_widths.insert(_TEXT_STEP, sum(size.width() for size in text_sizes))
 
-        # Size hints are known before the layout. They do not contain what the
-        # present level has hidden, so its widths are subtracted: `line_width` is
-        # the width of the line if nothing were hidden.
+        # Size hints are known before the layout. They do not contain
+        # what the present level has hidden, so its widths are
+        # subtracted: `line_width` is the width of the line if nothing
+        # were hidden.
         others_width = self.sizeHint().width() - self.line.sizeHint().width()
         line_width = self.width() - others_width - sum(freed_widths[: self._level])
         level = 0
@@ -198,8 +199,9 @@ class MainToolBar(QToolBar):
         for button in self._text_buttons:
             button.set_compact(level > _TEXT_STEP)
 
-        # The step that hides each button, from 0. Buttons from the third on come
-        # one step later, as the step of the texts is before them.
+        # The step that hides each button, from 0. Buttons from the
+        # third on come one step later, as the step of the texts is
+        # before them.
         steps = {
             button: index + (index >= _TEXT_STEP)
             for index, button in enumerate(self._hideable_buttons)

@@ -40,8 +40,8 @@ class Welcome(QWidget):
             QPushButton(tr("Where to get data…")), "welcome-sources", role="quiet"
         )
 
-        # Numbers are empty spaces, which get free height in this ratio: 2 above
-        # and 3 below, and equal width at both sides.
+        # Numbers are empty spaces, which get free height in this ratio:
+        # 2 above and 3 below, and equal width at both sides.
         column = fill(QVBoxLayout(), 2, _DropArea(theme, self._buttons()), spacing=8)
         column.addWidget(self.sources, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addSpacing(12)

@@ -43,8 +43,7 @@ class Host(Protocol):
 class WindowContext(QObject):
     """The window as a page or panel of a plug-in sees it: the data, the run and the model shown there.
 
-    While the test part is sealed, neither `data` nor the results have
-    one.
+    While the test part is sealed, neither `data` nor the results have one.
 
     Parameters
     ----------
@@ -137,8 +136,8 @@ class WindowContext(QObject):
             if record.dataset is self._models.session.dataset
         ]
 
-        # `view` returns the run with the measures in use, without those on a sealed
-        # test part.
+        # `view` returns the run with the measures in use, without those
+        # on a sealed test part.
         results = {
             record.key: self._models.measured.view(record).result for record in on_data
         }
@@ -242,8 +241,8 @@ class WindowContext(QObject):
 class Background(QObject):
     """Calls functions of plug-ins on daemon threads.
 
-    When the window closes, it waits for its workers, but not for these threads,
-    as a function of a plug-in may never return.
+    When the window closes, it waits for its workers, but not for these
+    threads, as a function of a plug-in may never return.
     """
 
     _arrived = Signal(int, object, object)

@@ -60,8 +60,7 @@ class WindowState(Controller):
     def restore(self) -> None:
         """Give the window the size and layout of the last session.
 
-        Without a last session, the window gets sizes that fit the
-        screen.
+        Without a last session, the window gets sizes that fit the screen.
         """
         window = self._window
 

@@ -87,8 +87,8 @@ class PageRail(ButtonChoice):
         if button is not None:
             button.setChecked(True)
         elif (checked := self._group.checkedButton()) is not None:
-            # Qt unchecks a button only while neither the group nor the button
-            # is exclusive.
+            # Qt unchecks a button only while neither the group nor the
+            # button is exclusive.
             self._group.setExclusive(False)
             checked.setAutoExclusive(False)
             checked.setChecked(False)
@@ -175,8 +175,7 @@ class Workspace(QWidget):
     pageMade : Signal(object)
         A page that was added (Page).
     railChanged : Signal(str, bool)
-        Key of a page, and whether the page now has a button on the
-        rail.
+        Key of a page, and whether the page now has a button on the rail.
     entries : tuple of rankstudio.api.WindowPage
         Entries of all pages, from top to bottom.
     """
@@ -289,8 +288,8 @@ class Workspace(QWidget):
         panel = _focused_panel()
         maximised_panel = self._pages[self.page].maximised
 
-        # The focused panel may be in its own window, and belong to any page; a
-        # page ignores a panel that it does not have.
+        # The focused panel may be in its own window, and belong to any
+        # page; a page ignores a panel that it does not have.
         if panel is not None:
             for page in self._pages.values():
                 page.toggle(panel)

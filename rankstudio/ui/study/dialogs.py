@@ -110,8 +110,8 @@ def _file_filter(entry: DataFormat) -> str:
     The dialog then lists files with the endings of the format, also
     compressed ones.
     """
-    # A format without a suffix of its own may have "" among its endings, which
-    # would let through all files.
+    # A format without a suffix of its own may have "" among its
+    # endings, which would let through all files.
     endings = [
         # An uncompressed file has "" as its second ending.
         ending + compressed
@@ -125,9 +125,10 @@ def _file_filter(entry: DataFormat) -> str:
 def kind_of(path: Path) -> str:
     """Return the kind of a path, by the names of files alone.
 
-    A folder is a "dataset" if it has folders of folds, and a "fold" if it has
-    the files of one. Files are of the kinds "study", "plan", "table", or "file"
-    for other data. The kind is "" for what cannot be opened, or not be read.
+    A folder is a "dataset" if it has folders of folds, and a "fold" if
+    it has the files of one. Files are of the kinds "study", "plan",
+    "table", or "file" for other data. The kind is "" for what cannot be
+    opened, or not be read.
     """
     try:
         if path.is_dir():
@@ -152,8 +153,7 @@ def kind_of(path: Path) -> str:
 class _IconModel(QIdentityProxyModel):
     """The model of a file dialog, with icons for the kinds of files.
 
-    The model finds the kind of each path, such as dataset or study,
-    only once.
+    The model finds the kind of each path, such as dataset or study, only once.
     """
 
     def __init__(self, icons: Mapping[str, QIcon], parent: QObject) -> None:
@@ -168,8 +168,8 @@ class _IconModel(QIdentityProxyModel):
     ) -> Any:
         """Return RankStudio's own icon for a path that can be opened, and all other data as Qt has them.
 
-        Qt calls it for each property (role) of each cell; the name, with the
-        icon, is in column 0.
+        Qt calls it for each property (role) of each cell; the name,
+        with the icon, is in column 0.
         """
         if role == Qt.ItemDataRole.DecorationRole and index.column() == 0:
             path = super().data(index, int(QFileSystemModel.Roles.FilePathRole))
@@ -182,9 +182,9 @@ class _IconModel(QIdentityProxyModel):
 class OpenDialog(QFileDialog):
     """A dialog to choose a data file, the files of a fold, a folder with folds, a plan or a study.
 
-    Qt's dialogs choose either files or folders. This dialog accepts a folder
-    that is a dataset or a fold when the folder is chosen or double-clicked, and
-    enters any other folder.
+    Qt's dialogs choose either files or folders. This dialog accepts a
+    folder that is a dataset or a fold when the folder is chosen or
+    double-clicked, and enters any other folder.
 
     Parameters
     ----------
@@ -198,13 +198,13 @@ class OpenDialog(QFileDialog):
         super().__init__(parent, tr("Open a data file or a folder of folds"), folder)
         self.setObjectName("open-dialog")
 
-        # The desktop's own dialog does not show our icons, and chooses either
-        # files or folders.
+        # The desktop's own dialog does not show our icons, and chooses
+        # either files or folders.
         self.setOption(QFileDialog.Option.DontUseNativeDialog)
         self.setFileMode(QFileDialog.FileMode.ExistingFiles)
         plugin_formats = [
-            # Formats of RankStudio itself belong to no package, and are listed
-            # below.
+            # Formats of RankStudio itself belong to no package, and are
+            # listed below.
             entry
             for entry in data_formats()
             if entry.package and entry.endings
@@ -266,9 +266,9 @@ class OpenDialog(QFileDialog):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Choose a folder with folds, or of one fold, by a double click or Enter on it.
 
-        Return True for such an event, which Qt then does not handle:
-        Qt would open the folder in the dialog. Other events are left
-        to Qt.
+        Return True for such an event, which Qt then does not handle: Qt
+        would open the folder in the dialog. Other events are left to
+        Qt.
         """
         # A list gets its keys itself, and its viewport gets the clicks.
         view = next((v for v in self._views if watched in (v, v.viewport())), None)
@@ -433,9 +433,9 @@ class ColumnsDialog(QDialog):
 
     def columns(self) -> DataColumns:
         """Return the columns as the user has chosen them."""
-        # A column is its position in `names`, -1 for none. A column without a name
-        # in the file has "" there, and cannot be left out by name. `_judges` are
-        # columns of labels, too.
+        # A column is its position in `names`, -1 for none. A column
+        # without a name in the file has "" there, and cannot be left
+        # out by name. `_judges` are columns of labels, too.
         names = self._preview.names
         chosen = self._chosen_roles()
         role_columns = {*self._roles(), *self._judges}
@@ -445,10 +445,10 @@ class ColumnsDialog(QDialog):
         ]
         features = sorted(self._features - role_columns)
 
-        # Two columns of a file may have one name. If one of them is a feature
-        # and the other is left out, the features have to be listed, as leaving
-        # out the name would leave out both. Here, a repeated name has a number,
-        # which `original_names` removes.
+        # Two columns of a file may have one name. If one of them is a
+        # feature and the other is left out, the features have to be
+        # listed, as leaving out the name would leave out both. Here, a
+        # repeated name has a number, which `original_names` removes.
         originals = original_names(names)
         left_out_names = set(left_out)
         name_is_ambiguous = any(originals[i] in left_out_names for i in features)
@@ -482,12 +482,13 @@ class ColumnsDialog(QDialog):
     def _fill_boxes(self) -> None:
         """Fill the choices of columns for query, label, part and document, and the menu of judges.
 
-        Each entry of a choice has the number of its column as its
-        data, -1 for no column. A judge is a column with further
-        labels of the same documents.
+        Each entry of a choice has the number of its column as its data,
+        -1 for no column. A judge is a column with further labels of the
+        same documents.
         """
-        # Beside the table, there may be a file with the number of documents of
-        # each query (`sizes`), which replaces a column of queries.
+        # Beside the table, there may be a file with the number of
+        # documents of each query (`sizes`), which replaces a column of
+        # queries.
         self._qid.addItem(
             tr("as in {file}").format(file=self._preview.sizes)
             if self._preview.sizes
@@ -524,8 +525,8 @@ class ColumnsDialog(QDialog):
     def _table_columns(self) -> list[Column]:
         """Return the columns of the dialog's table, of which each row is a column of the file.
 
-        The columns are a tick for features, the name, the role, and for each of
-        the first documents a column with its values.
+        The columns are a tick for features, the name, the role, and for
+        each of the first documents a column with its values.
         """
         has_long_names = any(
             len(name) > _MAX_SHORT_NAME_LENGTH for name in self._preview.names
@@ -549,16 +550,18 @@ class ColumnsDialog(QDialog):
     def _preselect_roles(self, specified: DataColumns) -> None:
         """Select the role of each column as it is specified, or as the column's name suggests.
 
-        The roles are query, label, part (such as training or test), document,
-        further judge and feature. A column of text is not a feature.
+        The roles are query, label, part (such as training or test),
+        document, further judge and feature. A column of text is not a
+        feature.
         """
         preview = self._preview
         self._no_queries.setChecked(specified.no_queries)
 
-        # `recognised` returns the numbers of the columns by their roles. This is
-        # the first of three attempts that succeeds: by the specification, by the
-        # usual names, and without queries, which recognizes the other roles if
-        # the column of the query is unknown. If all fail, `layout` is None.
+        # `recognised` returns the numbers of the columns by their
+        # roles. This is the first of three attempts that succeeds: by
+        # the specification, by the usual names, and without queries,
+        # which recognizes the other roles if the column of the query is
+        # unknown. If all fail, `layout` is None.
         one_ranking = DataColumns(no_queries=True)
         layout = (
             preview.recognised(specified)
@@ -590,9 +593,10 @@ class ColumnsDialog(QDialog):
         for box, position in chosen.items():
             box.setCurrentIndex(box.findData(-1 if position is None else position))
 
-        # `judges` are all columns of labels. The chosen label is that of one
-        # judge, and not among the others. Without a specification, all columns
-        # of numbers that have no other role are features.
+        # `judges` are all columns of labels. The chosen label is that
+        # of one judge, and not among the others. Without a
+        # specification, all columns of numbers that have no other role
+        # are features.
         self._judges = set(layout.judges if layout else ()) - {label}
         if specified.features:
             self._features = {
@@ -658,8 +662,9 @@ class ColumnsDialog(QDialog):
     def _comment(self) -> int | None:
         """Return the number of the column of comments; None without one.
 
-        Comments are texts that are shown beside documents. A column with ids of
-        documents counts only if the user has chosen it for the documents.
+        Comments are texts that are shown beside documents. A column
+        with ids of documents counts only if the user has chosen it for
+        the documents.
         """
         layout = self._preview.recognised(self._chosen_roles())
         if layout is None or (
@@ -671,23 +676,24 @@ class ColumnsDialog(QDialog):
     def _chosen_roles(self) -> DataColumns:
         """Return the roles that the user has chosen, each with the name of its column.
 
-        A column that is chosen for several roles has the first of query, label,
-        part and document.
+        A column that is chosen for several roles has the first of
+        query, label, part and document.
         """
         # Numbers of columns; -1 for none.
         names = self._preview.names
         qid, label, part = self._roles()
         document = self._document.currentData()
 
-        # The text of the cell because of which the dialog is shown, if it is to
-        # be read as a missing value.
+        # The text of the cell because of which the dialog is shown, if
+        # it is to be read as a missing value.
         missing_texts = self._missing_texts
         if self._cell and self._is_missing.isChecked():
             missing_texts = (*missing_texts, self._cell)
 
-        # With other judges, all label columns are listed: that of the box, and
-        # those of the menu, without columns that have another role now. A list
-        # of a single label would say nothing more than `label`.
+        # With other judges, all label columns are listed: that of the
+        # box, and those of the menu, without columns that have another
+        # role now. A list of a single label would say nothing more than
+        # `label`.
         labels = (
             sorted({label, *self._judges} - {-1, qid, part}) if self._judges else []
         )
@@ -731,8 +737,8 @@ class ColumnsDialog(QDialog):
             else tr("comment")
         )
 
-        # Texts of roles by the numbers of columns; of several roles of a
-        # column, the last one is shown.
+        # Texts of roles by the numbers of columns; of several roles of
+        # a column, the last one is shown.
         roles = {comment: comment_role} | dict.fromkeys(features, tr("feature"))
         roles |= dict.fromkeys(self._judges, tr("other label"))
         roles |= {part: tr("part"), qid: tr("query"), label: tr("label")}
@@ -746,8 +752,8 @@ class ColumnsDialog(QDialog):
         n = len(features)
         self._count.setText(trn("{n} feature", "{n} features", n).format(n=n))
 
-        # Complete are a query, a label and a feature; no two roles may have one
-        # column.
+        # Complete are a query, a label and a feature; no two roles may
+        # have one column.
         has_queries = qid >= 0 or is_one_ranking or bool(self._preview.sizes)
         has_label = label >= 0 and label != qid
         part_is_valid = part < 0 or part not in (qid, label)
@@ -781,15 +787,15 @@ class ColumnsDialog(QDialog):
     def _on_missing_toggled(self, is_missing: bool) -> None:
         """Tick or untick the columns that have only numbers if the text is read as missing.
 
-        The text is a word in columns of numbers, which made the
-        program show the dialog.
+        The text is a word in columns of numbers, which made the program
+        show the dialog.
         """
         possible_features = {
             i for i in range(len(self._preview.names)) if self._can_be_feature(i)
         }
 
-        # `_missing_texts` are the missing values without the text: the new
-        # features are texts with these alone.
+        # `_missing_texts` are the missing values without the text: the
+        # new features are texts with these alone.
         if is_missing:
             self._features |= {
                 i
@@ -812,8 +818,8 @@ class ColumnsDialog(QDialog):
 
     def _can_be_feature(self, number: int) -> bool:
         """Return whether a column has a name, and first values that are numbers or missing."""
-        # The user may have chosen to read the text, because of which the dialog
-        # is shown, as a missing value, too.
+        # The user may have chosen to read the text, because of which
+        # the dialog is shown, as a missing value, too.
         missing_texts = self._missing_texts
         if self._cell and self._is_missing.isChecked():
             missing_texts = (*missing_texts, self._cell)
@@ -831,8 +837,8 @@ class ColumnsDialog(QDialog):
 def _document_column(number: int, values: Sequence[str]) -> Column:
     """Return the table's column with the values of one of the first documents.
 
-    ``number`` counts documents from 1; ``values`` has the document's value in
-    each column of the file, which is a row of the table.
+    ``number`` counts documents from 1; ``values`` has the document's
+    value in each column of the file, which is a row of the table.
     """
     title = tr("document {number}").format(number=number)
     return Column(

@@ -48,8 +48,8 @@ class MethodFiles(Controller):
         self._session = models.session
         self._worker = models.task_worker
 
-        # Keys of the methods of each file, by its path. A key names the code,
-        # and a changed file has new keys.
+        # Keys of the methods of each file, by its path. A key names the
+        # code, and a changed file has new keys.
         self._method_keys: dict[str, tuple[str, ...]] = {}
 
         # By the path of each file: the keys of its measures by their labels.
@@ -83,8 +83,8 @@ class MethodFiles(Controller):
     def _begin(self, job: Job, name: str) -> None:
         """Remember a job that runs code, and the code's name for messages.
 
-        An earlier job, which may hang, is abandoned. If the code takes long,
-        the user can stop it.
+        An earlier job, which may hang, is abandoned. If the code takes
+        long, the user can stop it.
         """
         if self._job is not None:
             self._job.abandon()
@@ -130,8 +130,8 @@ class MethodFiles(Controller):
         def answer(allowed: bool) -> None:
             """Add the methods of a Python file if it was allowed before, or if the user agrees now.
 
-            ``allowed`` says whether it was allowed before. The path
-            is that of the enclosing method.
+            ``allowed`` says whether it was allowed before. The path is
+            that of the enclosing method.
             """
             if allowed or self._agrees([Path(path)]):
                 self._add(path)
@@ -144,8 +144,9 @@ class MethodFiles(Controller):
     def add_methods_of_plan(self, path: str, then: Callable[[], None]) -> None:
         """Add the methods whose code a plan names, after a question to the user, and then call ``then``.
 
-        ``path`` is that of the plan. ``then`` is called at once if the plan
-        names no code. Without the user's consent, it is not called.
+        ``path`` is that of the plan. ``then`` is called at once if the
+        plan names no code. Without the user's consent, it is not
+        called.
         """
         try:
             keys = list(method_keys(read_toml(Path(path))))
@@ -166,8 +167,8 @@ class MethodFiles(Controller):
     ) -> None:
         """Add the methods of a plan on the worker, and then call a function.
 
-        If the user has not allowed the code of the methods yet, ask
-        and try again.
+        If the user has not allowed the code of the methods yet, ask and
+        try again.
 
         Parameters
         ----------
@@ -186,9 +187,9 @@ class MethodFiles(Controller):
             """Go on if methods were added without an error; else ask for permission, or report the error.
 
             The work returns its error instead of raising it. With the
-            permission, the enclosing method, which adds the methods
-            of a plan, is called again. Its parameter ``then`` is what
-            to go on with.
+            permission, the enclosing method, which adds the methods of
+            a plan, is called again. Its parameter ``then`` is what to
+            go on with.
             """
             self._end()
             if error is None:
@@ -250,13 +251,15 @@ class MethodFiles(Controller):
     ) -> None:
         """Replace measures of an earlier version of a file in the plan by those of the present version.
 
-        ``measures`` has the key of each measure by its label. ``shows`` says
-        whether to add all measures of the file to the plan, and to show one.
-        ``shows`` is False for a file with methods: measures that are functions
-        take long, and a function may be a part of a method.
+        ``measures`` has the key of each measure by its label. ``shows``
+        says whether to add all measures of the file to the plan, and to
+        show one. ``shows`` is False for a file with methods: measures
+        that are functions take long, and a function may be a part of a
+        method.
         """
-        # The keys of the earlier version, by labels; none for a file that is read
-        # for the first time. A measure is the same if it has the same label.
+        # The keys of the earlier version, by labels; none for a file
+        # that is read for the first time. A measure is the same if it
+        # has the same label.
         old_keys = self._measure_keys.get(path, {})
         self._measure_keys[path] = measures
 
@@ -287,8 +290,9 @@ class MethodFiles(Controller):
                 text, measures=names, select_by=present_name(plan.select_by)
             )
 
-        # The shown measure is replaced by its new version. If it is none of the
-        # file's, its name is the same as before: the file's first is shown.
+        # The shown measure is replaced by its new version. If it is
+        # none of the file's, its name is the same as before: the file's
+        # first is shown.
         measure_name = present_name(self._session.measure)
         if shows and measure_name == self._session.measure:
             measure_name = next(iter(measures.values()))
@@ -297,10 +301,11 @@ class MethodFiles(Controller):
     def _show_methods(self, path: str, entries: tuple[Method, ...]) -> None:
         """Choose a method of the file at ``path`` in the form.
 
-        The chosen method is the new version of the present method, or else the
-        first method. A new version keeps the values of the parameters that it
-        still has. The keys of the methods are remembered, by which the next
-        version is recognized. ``entries`` are the methods of the file.
+        The chosen method is the new version of the present method, or
+        else the first method. A new version keeps the values of the
+        parameters that it still has. The keys of the methods are
+        remembered, by which the next version is recognized. ``entries``
+        are the methods of the file.
         """
         old_keys = self._method_keys.get(path, ())
         self._method_keys[path] = tuple(entry.key for entry in entries)
@@ -318,8 +323,8 @@ class MethodFiles(Controller):
         }
         self.added.emit(chosen)
 
-        # A method that does not select features has no final ranker, and scores
-        # of a file belong to the method that read them.
+        # A method that does not select features has no final ranker,
+        # and scores of a file belong to the method that read them.
         changes = {
             "method": chosen.key,
             "ranker": plan.ranker if chosen.selects else "",
@@ -332,8 +337,8 @@ class MethodFiles(Controller):
             self._session.change(
                 text, parameters=parameters if is_new_version else {}, **changes
             )
-        # The new version may refuse a value of the earlier one: all parameters
-        # get their defaults then.
+        # The new version may refuse a value of the earlier one: all
+        # parameters get their defaults then.
         except RankStudioError:
             self._session.change(text, parameters={}, **changes)
 
@@ -363,9 +368,9 @@ class MethodFiles(Controller):
     def _agrees(self, files: Sequence[Path], named_by_plan: str = "") -> bool:
         """Ask the user whether code may run, and show the code; return the answer.
 
-        ``named_by_plan`` is the key by which a plan names the code, such as a
-        command, and is shown if there are no files; "" for a file that the user
-        has chosen.
+        ``named_by_plan`` is the key by which a plan names the code,
+        such as a command, and is shown if there are no files; "" for a
+        file that the user has chosen.
         """
         names = ", ".join(path.name for path in files) or named_by_plan
         text = tr("This runs the code of {names}.")
@@ -423,9 +428,9 @@ def _add_keys(
 ) -> RankStudioError | None:
     """Add the methods of a plan by their keys; called on the worker.
 
-    Return None, or an error, which may lead to a question to the user. Files of
-    code are searched in ``folder``, and ``allowed`` says whether the user has
-    allowed them.
+    Return None, or an error, which may lead to a question to the user.
+    Files of code are searched in ``folder``, and ``allowed`` says
+    whether the user has allowed them.
     """
     from rankstudio.engine.methods.foreign.permission import add_code_of_plan  # noqa: PLC0415 - numba
 

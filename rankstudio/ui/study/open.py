@@ -133,8 +133,8 @@ class OpenController(Controller):
 
         ``takers`` has a function for each kind, such as "study". Each
         function takes a path. But that of "models" takes a list of
-        paths, and that of "code" the path of a plan and the function
-        to call once the methods of the plan are known.
+        paths, and that of "code" the path of a plan and the function to
+        call once the methods of the plan are known.
         """
         self._openers = takers
 
@@ -241,17 +241,17 @@ class OpenController(Controller):
         problem : str
             Why the program asks, as a sentence; "" if the user wants to be asked.
         cell : str
-            A text in a column of numbers, which may stand for a missing value;
-            "" for none.
+            A text in a column of numbers, which may stand for a missing
+            value; "" for none.
         """
         table_columns = DataColumns.of(reading_plan.columns)
 
         def show(preview: TablePreview) -> None:
             """Ask for the columns in a dialog that shows the first rows.
 
-            ``preview`` has the columns and the first rows of the
-            table. The path of the table, and the reason for asking,
-            are parameters of the enclosing method.
+            ``preview`` has the columns and the first rows of the table.
+            The path of the table, and the reason for asking, are
+            parameters of the enclosing method.
             """
             dialog = ColumnsDialog(
                 self._theme, preview, table_columns, problem, self._window, cell=cell
@@ -274,8 +274,8 @@ class OpenController(Controller):
 
             dialog.accepted.connect(accept)
 
-            # Without an answer, the reason for the question remains as an
-            # error.
+            # Without an answer, the reason for the question remains as
+            # an error.
             dialog.rejected.connect(
                 lambda: self.failed.emit(problem) if problem else None
             )
@@ -300,10 +300,10 @@ class OpenController(Controller):
     def _ask_queries(self, path: str, reading_plan: Plan, problem: str) -> None:
         """Ask whether to read the documents of a file without queries as one ranking.
 
-        With the user's consent the file is opened so. Otherwise a message says
-        that it was not opened. ``path`` is that of the file; ``reading_plan``
-        says all else about the reading. ``problem``, the error, is not needed,
-        as the question says it.
+        With the user's consent the file is opened so. Otherwise a
+        message says that it was not opened. ``path`` is that of the
+        file; ``reading_plan`` says all else about the reading.
+        ``problem``, the error, is not needed, as the question says it.
         """
         text = tr(
             "{name} gives no queries. Its documents can be read as one ranking, which is divided into folds "
@@ -320,9 +320,9 @@ class OpenController(Controller):
     def _ask_judgments(self, path: str, reading_plan: Plan, problem: str) -> None:
         """Ask for files of judgments (relevance labels), and open the feature logs with these.
 
-        Without an answer, report ``problem``: why the logs could not be opened
-        without judgments. ``path`` is that of the logs; ``reading_plan`` says
-        all else about their reading.
+        Without an answer, report ``problem``: why the logs could not be
+        opened without judgments. ``path`` is that of the logs;
+        ``reading_plan`` says all else about their reading.
         """
         title = tr("Judgments for {name}").format(name=Path(path).name)
 
@@ -341,11 +341,13 @@ class OpenController(Controller):
     ) -> None:
         """Open feature logs with files of judgments; several files are those of several judges.
 
-        Report an error if these files cannot be used together. ``path`` is that
-        of the logs; ``reading_plan`` says all else about their reading.
+        Report an error if these files cannot be used together. ``path``
+        is that of the logs; ``reading_plan`` says all else about their
+        reading.
         """
-        # The label column that was chosen before is not used: it has the labels
-        # of one judge, who may not be the author of any of these files.
+        # The label column that was chosen before is not used: it has
+        # the labels of one judge, who may not be the author of any of
+        # these files.
         settings = {
             **DataColumns.of(reading_plan.columns).as_dict(),
             "judgments": list(judgments),
@@ -361,20 +363,22 @@ class OpenController(Controller):
     def _open_with(self, path: str, reading_plan: Plan, columns: DataColumns) -> None:
         """Open the data at a path, with the given roles of columns.
 
-        ``reading_plan`` says all else about the reading, such as the scaling.
-        The columns are remembered, for the next time that the data are opened.
+        ``reading_plan`` says all else about the reading, such as the
+        scaling. The columns are remembered, for the next time that the
+        data are opened.
         """
         self._columns[path] = columns
         is_same_path = path == self._session.plan.data
 
-        # Data with queries and a single ranking have different measures and
-        # selection criteria: the plan is kept only for data of the same kind.
+        # Data with queries and a single ranking have different measures
+        # and selection criteria: the plan is kept only for data of the
+        # same kind.
         keeps_plan = (
             is_same_path and columns.no_queries == self._session.plan.one_ranking
         )
 
-        # The loader gets the plan that says how to read, and the plan to show
-        # afterwards: None for a new one.
+        # The loader gets the plan that says how to read, and the plan
+        # to show afterwards: None for a new one.
         plan = reading_plan.changed(columns=columns.as_dict())
         self._shows_data_when_open = not is_same_path
         self._loader.open(path, plan, plan if keeps_plan else None)
@@ -409,8 +413,8 @@ class OpenController(Controller):
         """Show the finished run of the sample, and open its data.
 
         If ``plan`` differs from the plan of the run, open the data
-        only; None stands for the plan of the run. The run is read on
-        a worker thread.
+        only; None stands for the plan of the run. The run is read on a
+        worker thread.
         """
 
         def show(record: RunRecord) -> None:
@@ -453,8 +457,8 @@ class OpenController(Controller):
         """Open the paths that the user has chosen together.
 
         The paths may be one file or folder, models, feature logs with
-        judgments, or the files of one fold. Files that are not data
-        are passed to the functions set by `hand_over`.
+        judgments, or the files of one fold. Files that are not data are
+        passed to the functions set by `hand_over`.
         """
         # Files of a search engine's feature set are no data, but name the features.
         if len(paths) == 1 and holds_feature_set(Path(paths[0])):
@@ -466,9 +470,9 @@ class OpenController(Controller):
         logs = [path for path in paths if holds_logs(Path(path))]
         other_paths = [path for path in paths if path not in logs]
 
-        # A single file of judgments in the folder of the log is found when the
-        # log is opened. Others have to be passed on: one in another folder, or
-        # several ones.
+        # A single file of judgments in the folder of the log is found
+        # when the log is opened. Others have to be passed on: one in
+        # another folder, or several ones.
         is_elsewhere = any(
             Path(other).parent != Path(log).parent
             for other in other_paths
@@ -492,8 +496,8 @@ class OpenController(Controller):
 
         With ``run``, the plan is run once the data are open.
         """
-        # The kind of a file that another part of the window opens, such as a
-        # study; None for data and plans, which are opened here.
+        # The kind of a file that another part of the window opens, such
+        # as a study; None for data and plans, which are opened here.
         kind = next(
             (
                 kind
@@ -506,9 +510,9 @@ class OpenController(Controller):
             self._openers[kind]([path] if kind == "models" else path)
             return
 
-        # Methods whose code a plan names are added before the plan is read: the
-        # function for "code" gets the path of the plan, and what to call
-        # afterwards.
+        # Methods whose code a plan names are added before the plan is
+        # read: the function for "code" gets the path of the plan, and
+        # what to call afterwards.
         if Path(path).suffix.lower() == ".toml":
             self._openers["code"]((path, partial(self._open_plan, path, run=run)))
         else:
@@ -531,9 +535,9 @@ class OpenController(Controller):
         """Open the data at a path.
 
         The data are read as ``plan`` says. Without a plan, they are
-        read as the session's plan says, with the columns that the
-        user has chosen for them before. With ``run``, the plan is run
-        once the data are open.
+        read as the session's plan says, with the columns that the user
+        has chosen for them before. With ``run``, the plan is run once
+        the data are open.
         """
         self._run_when_open = run
         absolute_path = path if path == SAMPLE else str(Path(path).absolute())
@@ -550,8 +554,8 @@ class OpenController(Controller):
     def read_again(self, name: str, value: str) -> None:
         """Read the open data again with another policy for missing values or scaling.
 
-        ``name`` is the field of the plan that has the policy, ``value`` its new
-        value. Without open data, only the plan is changed.
+        ``name`` is the field of the plan that has the policy, ``value``
+        its new value. Without open data, only the plan is changed.
         """
         if self._session.dataset is None:
             self._session.change(tr("how files are read"), **{name: value})
@@ -582,8 +586,8 @@ class OpenController(Controller):
         if data == SAMPLE or is_there(Path(data)):
             self._shows_data_when_open = False
 
-            # The finished run of the sample is in no study: a study that is
-            # opened again has its own runs.
+            # The finished run of the sample is in no study: a study
+            # that is opened again has its own runs.
             if data == SAMPLE and not self._settings.text("study/file"):
                 self._open_sample_run(plan)
             else:
@@ -597,8 +601,8 @@ class OpenController(Controller):
     def _show(self, dataset: FoldedDataset, path: str, plan: Plan | None) -> None:
         """Show newly opened data in the session, with notes on them, and run the plan if asked for.
 
-        ``path`` is that of the data; ``plan`` is the plan to show, None for a
-        new one.
+        ``path`` is that of the data; ``plan`` is the plan to show, None
+        for a new one.
         """
         self._runs.show(None)  # the shown run was on other data
         self._session.open(dataset, path, plan)
@@ -615,8 +619,8 @@ class OpenController(Controller):
         if dataset.origin.read_as.qid or dataset.origin.columns.no_queries:
             self.said.emit(read_as_sentence(dataset))
         if dataset.warnings:
-            # Only the first note is shown, with the number of the others. That the
-            # data stay on disk is no warning.
+            # Only the first note is shown, with the number of the
+            # others. That the data stay on disk is no warning.
             n_more = len(dataset.warnings) - 1
             text = tr("{note} ({more} more notes.)") if n_more else "{note}"
             is_only_about_disk = dataset.from_disk and not n_more

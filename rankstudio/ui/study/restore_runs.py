@@ -24,9 +24,10 @@ from rankstudio.ui.widgets import Notices
 class RunRestorer(Controller):
     """Gives the runs of an opened study their data.
 
-    A run whose data are not open is shown with a stand-in, a dataset with the
-    information that the study has stored. The data are then opened from their
-    path, and replace the stand-in if they have not changed.
+    A run whose data are not open is shown with a stand-in, a dataset
+    with the information that the study has stored. The data are then
+    opened from their path, and replace the stand-in if they have not
+    changed.
 
     Parameters
     ----------
@@ -58,8 +59,8 @@ class RunRestorer(Controller):
         if record is None or not record.can_go_on:
             return
 
-        # `recorded` is what the study says about data that are not open; a run
-        # whose data are open has None.
+        # `recorded` is what the study says about data that are not
+        # open; a run whose data are open has None.
         if record.recorded is None:
             self.look_at(record)  # shows the run
             self._runs.go_on(record)
@@ -70,19 +71,21 @@ class RunRestorer(Controller):
         previous_dataset = self._session.dataset
         self.look_at(record)
 
-        # Another dataset has emitted `datasetChanged`, after which the data are
-        # opened; for the same one, this has to be done here.
+        # Another dataset has emitted `datasetChanged`, after which the
+        # data are opened; for the same one, this has to be done here.
         if self._session.dataset is previous_dataset:
             self._open(record)
 
     def recognise(self, then: Callable[[], None] = lambda: None) -> None:
         """Find the stored runs that were computed on the open data, and then call ``then``.
 
-        These runs get the open data instead of their stand-ins, which have no
-        documents. The data are compared by checksums, on a worker thread.
+        These runs get the open data instead of their stand-ins, which
+        have no documents. The data are compared by checksums, on a
+        worker thread.
         """
-        # `reading` returns the parts of a plan that say how its data are read: only
-        # runs with the same ones may be on the same data.
+        # `reading` returns the parts of a plan that say how its data
+        # are read: only runs with the same ones may be on the same
+        # data.
         session = self._session
         dataset = self._session.dataset
         candidates = [
@@ -95,8 +98,8 @@ class RunRestorer(Controller):
         def handle(records: list[RunRecord]) -> None:
             """Give the open data to runs that were computed on these data, and then go on.
 
-            ``records`` are the runs. The data are those that were
-            open when their checksums were requested.
+            ``records`` are the runs. The data are those that were open
+            when their checksums were requested.
             """
             # Other data may have been opened while checksums were compared.
             if session.dataset is dataset:
@@ -125,8 +128,8 @@ class RunRestorer(Controller):
         def is_on_same_data(other: RunRecord) -> bool:
             """Return whether another run has the data of a given run: the same files, read in the same way.
 
-            The given run is a parameter of the enclosing method.
-            Return False if the data of ``other`` are open.
+            The given run is a parameter of the enclosing method. Return
+            False if the data of ``other`` are open.
             """
             if other.recorded is None or recorded is None:
                 return False
@@ -173,15 +176,16 @@ _DELAY_MILLISECONDS = 400
 class WaitingRuns(QObject):
     """Saves the plans of waiting runs, and offers them in the next session.
 
-    The plans are saved shortly after each change, as the process may be killed.
-    A run that has begun is stored in its study, which offers to resume it.
+    The plans are saved shortly after each change, as the process may be
+    killed. A run that has begun is stored in its study, which offers to
+    resume it.
 
     Parameters
     ----------
     runs : Runs
     comparison : ComparisonRuns
-        Contains the runs that wait for their data, and queues those of the last
-        session.
+        Contains the runs that wait for their data, and queues those of
+        the last session.
     settings : Settings
         Stores the plans.
     notice : Notices
@@ -202,8 +206,8 @@ class WaitingRuns(QObject):
         self._settings = settings
         self._notice = notice
 
-        # Plans of the runs that waited at the end of the last session. They are
-        # offered until the user queues them.
+        # Plans of the runs that waited at the end of the last session.
+        # They are offered until the user queues them.
         self._offered_plans: tuple[Plan, ...] = ()
         self._timer = single_shot(_DELAY_MILLISECONDS, self._save, self)
         for signal in (runs.added, runs.changed, runs.removed):

@@ -118,9 +118,9 @@ class StudyFiles(Controller):
     def open(self, path: str) -> None:
         """Open a study: list its runs, and store new runs in it.
 
-        If opening the study would stop a run in progress, ask the
-        user first. Nothing is done for a study that is open, or is
-        being opened.
+        If opening the study would stop a run in progress, ask the user
+        first. Nothing is done for a study that is open, or is being
+        opened.
         """
         file = Path(path).resolve()
         if file == self._study_store.path:
@@ -139,8 +139,8 @@ class StudyFiles(Controller):
 
         Ask for a file if the study is read-only or has no name.
         """
-        # Results are stored as they are computed; only notes of the user wait.
-        # The name is "" until the user has chosen a file.
+        # Results are stored as they are computed; only notes of the
+        # user wait. The name is "" until the user has chosen a file.
         study = self._study_store.study
         if study is None or study.read_only or not self.name:
             self.ask_save_as()
@@ -176,19 +176,19 @@ class StudyFiles(Controller):
         def use_copy(_: None) -> None:
             """Use the copy as the study of the window, after it is written.
 
-            The old file is removed from the list of recent files if
-            the user has not named it. Runs that could not be stored
-            in a read-only study can go on.
+            The old file is removed from the list of recent files if the
+            user has not named it. Runs that could not be stored in a
+            read-only study can go on.
             """
-            # A study without a name is in a file of the program's own, of no
-            # further use.
+            # A study without a name is in a file of the program's own,
+            # of no further use.
             if self._study_store.is_own(old_path):
                 self._settings.remove_recent(str(old_path))
             self._settings.add_recent(str(self._study_store.path))
             self._remember_path()
 
-            # Unlike a read-only original, the copy can be written. Runs that could
-            # not go on for this reason can go on now.
+            # Unlike a read-only original, the copy can be written. Runs
+            # that could not go on for this reason can go on now.
             self._runs.allow(READ_ONLY)
             self.said.emit(
                 tr("The study is in {path}").format(path=self._study_store.path)
@@ -216,9 +216,9 @@ class StudyFiles(Controller):
         def work(cancelled: CancelFlag) -> Iterator[object]:
             """Yield the study of the last session, then the runs of the study.
 
-            The file is known to the enclosing method. If another
-            window has the study open, yield only a sentence that says
-            so. ``cancelled`` returns whether to stop.
+            The file is known to the enclosing method. If another window
+            has the study open, yield only a sentence that says so.
+            ``cancelled`` returns whether to stop.
             """
             try:
                 yield from self._study_store.read(file)(cancelled)
@@ -233,8 +233,8 @@ class StudyFiles(Controller):
         """Read a study on the worker, list its runs as they are read, and call ``show`` after the last one.
 
         ``file`` is that of the study. ``work`` reads it: it yields an
-        `OpenedStudy` and then a `RunRecord` for each run, or a sentence on why
-        the study is not read.
+        `OpenedStudy` and then a `RunRecord` for each run, or a sentence
+        on why the study is not read.
         """
         is_open = False
         self._path_being_opened = file
@@ -263,8 +263,9 @@ class StudyFiles(Controller):
                     text = trn("{name} is open: {n} run", "{name} is open: {n} runs", n)
                     self.said.emit(text.format(name=file.name, n=n))
                     if message.study.read_only:
-                        # It says that new runs are not stored, so the warning
-                        # about their loss is not needed any more.
+                        # It says that new runs are not stored, so the
+                        # warning about their loss is not needed any
+                        # more.
                         self._warned_of_loss = True
                         self.warned.emit(f"{file}: {_READ_ONLY}")
                 case RunRecord():
@@ -301,8 +302,9 @@ class StudyFiles(Controller):
     def _show_restored(self, run_id: float | None) -> None:
         """Show the run of the last session, or else another one.
 
-        ``run_id`` is the id of the run in the study; None if no run was shown.
-        If the last run of the study is not finished, the user can resume it.
+        ``run_id`` is the id of the run in the study; None if no run was
+        shown. If the last run of the study is not finished, the user
+        can resume it.
         """
         # With open data, the run has to be one on these data.
         records = self._runs.records
@@ -340,8 +342,8 @@ class StudyFiles(Controller):
     def _show_again(self, run_id: float | None) -> None:
         """Show a run on the open data, with the model that was chosen of it.
 
-        The run is that with the id ``run_id`` in the study, or else
-        the last run. If a run is shown already, that run stays.
+        The run is that with the id ``run_id`` in the study, or else the
+        last run. If a run is shown already, that run stays.
         """
         on_data = [
             r for r in self._runs.records if r.dataset is self._models.session.dataset
@@ -367,17 +369,18 @@ class StudyFiles(Controller):
     ) -> None:
         """Switch to another study, or to a new one (None), and close the present one.
 
-        The present one is closed once its run has ended. ``last_id`` is the
-        number of the last run in the other study: new runs get the next ones.
+        The present one is closed once its run has ended. ``last_id`` is
+        the number of the last run in the other study: new runs get the
+        next ones.
 
-        The user can seal the test part of data, which hides its results.
-        ``seal_marks`` of a study say when the user sealed or unsealed which
-        data. The list of runs becomes empty, and the path of the study is
-        saved in the settings.
+        The user can seal the test part of data, which hides its
+        results. ``seal_marks`` of a study say when the user sealed or
+        unsealed which data. The list of runs becomes empty, and the
+        path of the study is saved in the settings.
         """
-        # The seal comes first, so that results of a sealed test part are not
-        # visible for a moment. A new study has no marks yet: with None, the
-        # receiver seals all test parts.
+        # The seal comes first, so that results of a sealed test part
+        # are not visible for a moment. A new study has no marks yet:
+        # with None, the receiver seals all test parts.
         self.sealRead.emit(seal_marks if study is not None else None)
         old_study = self._study_store.switch_to(study)
         self._runs.clear(last_id)
@@ -385,8 +388,8 @@ class StudyFiles(Controller):
         # If runs cannot be stored in this study, the user is warned again.
         self._warned_of_loss = False
 
-        # The study is closed on the worker that also does the runs: so it waits
-        # for the end of a run that writes to the study.
+        # The study is closed on the worker that also does the runs: so
+        # it waits for the end of a run that writes to the study.
         if old_study is not None:
             # So the user can open it again.
             self._settings.add_recent(str(old_study.path))
@@ -421,9 +424,9 @@ class StudyFiles(Controller):
     def _may_leave(self, description: str) -> bool:
         """Return whether the present study may be left.
 
-        If leaving the study would stop a run in progress, ask the
-        user. ``description`` is the title of the question: what the
-        user wants to do.
+        If leaving the study would stop a run in progress, ask the user.
+        ``description`` is the title of the question: what the user
+        wants to do.
         """
         if not self._runs.busy:
             return True

@@ -19,13 +19,13 @@ class Colors:
     ground, panel, inset : str
         Background behind the panels, of panels, and of fields and tracks in a panel.
     line, line_hover, line_soft : str
-        Thin lines: the usual ones, those of a control under the mouse, and those inside
-        a panel (a grid).
+        Thin lines: the usual ones, those of a control under the mouse,
+        and those inside a panel (a grid).
     text, muted, faint : str
         Usual text, explanations, and disabled text.
     accent, accent_hover, on_accent, tint : str
-        The current choice and the primary button, the same under the mouse, text on it,
-        and a chosen row.
+        The current choice and the primary button, the same under the
+        mouse, text on it, and a chosen row.
     bar : str
         Neutral bars, as of candidates that were not selected.
     warning, ok, error : str

@@ -21,8 +21,8 @@ SMALL = 12
 TINY = 11
 """Size of tick labels."""
 
-# Flags are combined once: Python takes a microsecond each time, and a table has
-# hundreds of cells.
+# Flags are combined once: Python takes a microsecond each time, and a
+# table has hundreds of cells.
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 """Alignment of a text in a box: at the left or right, centered vertically."""
@@ -36,8 +36,8 @@ _FONT_FILES = ("Inter-Regular.otf", "Inter-SemiBold.otf")
 def family() -> str:
     """Return the font family of the window: Inter, of the system or bundled; "" for the default font.
 
-    The function needs a running QGuiApplication. The result is cached, as it
-    cannot change while a program runs.
+    The function needs a running QGuiApplication. The result is cached,
+    as it cannot change while a program runs.
     """
     if "Inter" in QFontDatabase.families():
         return "Inter"
@@ -68,8 +68,8 @@ def font(size: int = BASE, bold: bool = False) -> QFont:
     Parameters
     ----------
     size : int
-        Size in logical pixels, if ordinary text has the size `BASE`; scaled
-        with the present text size.
+        Size in logical pixels, if ordinary text has the size `BASE`;
+        scaled with the present text size.
     bold : bool
         Whether the font is semi-bold, the other bundled weight.
     """

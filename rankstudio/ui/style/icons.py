@@ -26,8 +26,8 @@ SIZE = 16
 def pixmap(name: str, color: str, size: int = SIZE, ratio: float = 1.0) -> QPixmap:
     """Return an icon as a picture of ``size`` logical pixels in a color such as "#2f6fde".
 
-    ``ratio`` is the number of pixels of the screen per logical pixel; `name` is
-    that of a drawing in ``resources/icons``.
+    ``ratio`` is the number of pixels of the screen per logical pixel;
+    `name` is that of a drawing in ``resources/icons``.
     """
     side = round(size * ratio)
     key = f"{name}/{color}/{size}/{ratio}"
@@ -125,9 +125,10 @@ def set_icon(
 ) -> None:
     """Put an icon on a button or action, and draw it again whenever the theme changes.
 
-    A second call replaces the first icon. ``name`` is that of the drawing in
-    ``resources/icons``, ``role`` its color in the theme, and ``size`` its size
-    in logical pixels. ``target`` is the button or action.
+    A second call replaces the first icon. ``name`` is that of the
+    drawing in ``resources/icons``, ``role`` its color in the theme, and
+    ``size`` its size in logical pixels. ``target`` is the button or
+    action.
     """
     old = target.findChild(
         QObject, "icon-binding", Qt.FindChildOption.FindDirectChildrenOnly

@@ -44,8 +44,7 @@ def combination_label(axes: Sequence[Axis], values: Sequence[Any]) -> str:
     """Format the values on a plan's axes: "λ1 = 0.1 · loss = hinge".
 
     An axis is a parameter of which the plan tries several values;
-    ``values`` has a value for each. Return "" for a plan without
-    axes.
+    ``values`` has a value for each. Return "" for a plan without axes.
     """
     pairs = zip(axes, values, strict=True)
     return " · ".join(

@@ -1,11 +1,11 @@
 """Colors of data: categories (runs, relevance classes) and ordered families (one curve per λ).
 
-Categories have the hues of Okabe and Ito. Their lightness is adjusted so that
-each has a contrast of 3:1 to the panel, and that any two can be distinguished
-with normal color vision, protanopia and deuteranopia. A dash and a marker
-distinguish them, too. Ordered families have the part of viridis with this
-contrast. Its lightness grows with the value, so that the order is visible
-without hue.
+Categories have the hues of Okabe and Ito. Their lightness is adjusted
+so that each has a contrast of 3:1 to the panel, and that any two can be
+distinguished with normal color vision, protanopia and deuteranopia. A
+dash and a marker distinguish them, too. Ordered families have the part
+of viridis with this contrast. Its lightness grows with the value, so
+that the order is visible without hue.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class Category(NamedTuple):
     marker : str
         One of ``circle square diamond triangle plus cross star``.
     repeats : bool
-        Whether an earlier category has the same color, so that dash or marker
-        have to distinguish the two.
+        Whether an earlier category has the same color, so that dash or
+        marker have to distinguish the two.
     """
 
     color: QColor
@@ -41,8 +41,8 @@ class Category(NamedTuple):
     repeats: bool = False
 
 
-# In the order of CATEGORIES, the colors on a light background; yellow replaces
-# sky blue.
+# In the order of CATEGORIES, the colors on a light background; yellow
+# replaces sky blue.
 _ON_DARK = ("#86bdfd", "#e6b433", "#d75b05", "#a95bde", "#14af95", "#effa60", "#e7eaf0")
 _ANCHORS = np.array([list(bytes.fromhex(color)) for color in VIRIDIS], dtype=np.float64)
 
@@ -50,14 +50,15 @@ _ANCHORS = np.array([list(bytes.fromhex(color)) for color in VIRIDIS], dtype=np.
 def category(colors: Colors, index: int) -> Category:
     """Return color, dash and marker of category ``index``, counted from 0.
 
-    Colors repeat after seven categories, with the next dash and marker, so that
-    49 categories differ.
+    Colors repeat after seven categories, with the next dash and marker,
+    so that 49 categories differ.
     """
     palette = _ON_DARK if colors.dark else CATEGORIES
     n_rounds, color_index = divmod(index, len(palette))
 
-    # Dashes and markers repeat after seven categories as well. In each round of
-    # colors they are shifted by one, so that a color gets other ones.
+    # Dashes and markers repeat after seven categories as well. In each
+    # round of colors they are shifted by one, so that a color gets
+    # other ones.
     style_index = (color_index + n_rounds) % len(palette)
     return Category(
         QColor(palette[color_index]),
@@ -88,8 +89,8 @@ def viridis(values: Floats) -> Bytes:
 def sequential(colors: Colors, n: int) -> list[QColor]:
     """Return n ordered colors, dark to bright, each with a contrast of 3:1 to the theme's panel.
 
-    The end of viridis that is similar to the background is left out: yellow on
-    white, dark violet on black.
+    The end of viridis that is similar to the background is left out:
+    yellow on white, dark violet on black.
     """
     low, high = (0.38, 1.0) if colors.dark else (0.0, 0.6)
     values = np.linspace(low, high, n) if n != 1 else np.array([(low + high) / 2])

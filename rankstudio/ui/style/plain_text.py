@@ -1,7 +1,8 @@
 """Labels and tooltips that show texts of files as plain text.
 
-Qt takes a text that looks like HTML for HTML, and loads its pictures. A feature
-with the name ``<img src="/dev/zero">`` would otherwise be loaded without end.
+Qt takes a text that looks like HTML for HTML, and loads its pictures. A
+feature with the name ``<img src="/dev/zero">`` would otherwise be
+loaded without end.
 """
 
 from __future__ import annotations
@@ -66,8 +67,8 @@ def shortened(text: str) -> str:
 def plain(text: str) -> str:
     """Return a text for a tooltip or a question, so that Qt shows it as plain text.
 
-    The text is escaped only if Qt would take it for HTML. Apply this function
-    once, to the whole text.
+    The text is escaped only if Qt would take it for HTML. Apply this
+    function once, to the whole text.
     """
     if not Text.mightBeRichText(text):
         return text

@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QProgressBar
 class DeferredProgressBar(QProgressBar):
     """A progress bar without a text, which is painted in the next turn of the event loop.
 
-    Qt's progress bar paints itself within ``setValue``, and with it all other parts of
-    the window that wait to be painted.
+    Qt's progress bar paints itself within ``setValue``, and with it all
+    other parts of the window that wait to be painted.
     """
 
     def __init__(self) -> None:

@@ -282,8 +282,8 @@ QAbstractScrollArea::corner { background: transparent; border: none; }
 """)
 
 
-# Properties that are scaled with the text: font sizes, and heights from 18
-# pixels, which hold a line of text.
+# Properties that are scaled with the text: font sizes, and heights from
+# 18 pixels, which hold a line of text.
 _WITH_TEXT = re.compile(
     r"(font-size|(?:min-|max-|\b)height): (1[89]|[2-9]\d|(?<=font-size: )\d+)px"
 )
@@ -296,9 +296,9 @@ def style_sheet(colors: Colors, images: Mapping[str, str]) -> str:
     ----------
     colors : Colors
     images : mapping of str to str
-        Paths of small pictures, which style sheets can only load from files:
-        ``chevron``, ``chevron_faint``, ``chevron_up``, ``chevron_right``,
-        ``check``, ``check_text``.
+        Paths of small pictures, which style sheets can only load from
+        files: ``chevron``, ``chevron_faint``, ``chevron_up``,
+        ``chevron_right``, ``check``, ``check_text``.
     """
     # The sheet has $name for each color and picture. The field `dark` is no color.
     roles = {
@@ -311,6 +311,6 @@ def style_sheet(colors: Colors, images: Mapping[str, str]) -> str:
         part.substitute(placeholders) for part in (_BASE, _BUTTONS, _FIELDS, _VIEWS)
     )
 
-    # Font sizes and heights grow with the size of text that the user has chosen:
-    # the pattern matches a property and its pixels.
+    # Font sizes and heights grow with the size of text that the user
+    # has chosen: the pattern matches a property and its pixels.
     return _WITH_TEXT.sub(lambda match: f"{match[1]}: {scaled(int(match[2]))}px", sheet)

@@ -74,10 +74,10 @@ def glossary() -> dict[str, str]:
 class TermLabel(QLabel):
     """A label that may contain a term of the glossary, underlined with dots.
 
-    The tooltip of the term explains the term. A click on the term
-    opens the guide at the term's explanation. So do Enter, the space
-    bar and F1 while the label has the focus, and F1 while the field
-    of the label has the focus.
+    The tooltip of the term explains the term. A click on the term opens
+    the guide at the term's explanation. So do Enter, the space bar and
+    F1 while the label has the focus, and F1 while the field of the
+    label has the focus.
     """
 
     def __init__(self) -> None:
@@ -90,19 +90,19 @@ class TermLabel(QLabel):
         Parameters
         ----------
         term : str
-            Term in the first column of the glossary; "" for none. A term that
-            is not there is ignored.
+            Term in the first column of the glossary; "" for none. A
+            term that is not there is ignored.
         word : str
-            Word for the term in the label's text, in the language of the
-            window; by default the whole text. Nothing is underlined while the
-            text does not contain the word.
+            Word for the term in the label's text, in the language of
+            the window; by default the whole text. Nothing is underlined
+            while the text does not contain the word.
         """
         self._term = term if term in glossary() else ""
         self._word = word
         self.setMouseTracking(bool(self._term))
         if self._term:
-            # Overriding `event` instead would call Python for every event of
-            # all the labels of a window.
+            # Overriding `event` instead would call Python for every
+            # event of all the labels of a window.
             self.installEventFilter(self)
         self.follow_text()
         self.update()
@@ -135,8 +135,8 @@ class TermLabel(QLabel):
     def follow_text(self) -> None:
         """Follow a change of the label's text, which may not contain the term any more.
 
-        The explanation of the term is the description for screen readers. Tab
-        stops at the label if it has a term and no field.
+        The explanation of the term is the description for screen
+        readers. Tab stops at the label if it has a term and no field.
         """
         term = self.term()
         self.setAccessibleDescription(f"{term}: {glossary()[term]}" if term else "")
@@ -152,8 +152,8 @@ class TermLabel(QLabel):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Show the explanation of the term as a tooltip while the mouse is on the word.
 
-        Return True if the event is handled. Beside the word, the
-        label shows its own tooltip, as False is returned.
+        Return True if the event is handled. Beside the word, the label
+        shows its own tooltip, as False is returned.
         """
         if watched is not self or event.type() != QEvent.Type.ToolTip:
             return super().eventFilter(watched, event)
@@ -260,8 +260,8 @@ class TermLabel(QLabel):
     def _open(self) -> None:
         """Open the guide at the term, by the nearest parent of the label that can open the guide.
 
-        If the panel of the label is in a window of its own, the
-        parents of that window are asked, too.
+        If the panel of the label is in a window of its own, the parents
+        of that window are asked, too.
         """
         widget: QWidget | None = self
         while widget is not None and not isinstance(widget, GuideOpener):

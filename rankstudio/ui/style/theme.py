@@ -1,8 +1,9 @@
 """The theme: the present colors and text size, and how they are applied to the whole application.
 
-The theme sets its own palette (Fusion, a QPalette and a style sheet), because
-``QStyleHints.setColorScheme`` has no effect without a desktop: offscreen, and
-on a bare X server. Widgets that draw themselves listen to `Theme.changed`.
+The theme sets its own palette (Fusion, a QPalette and a style sheet),
+because ``QStyleHints.setColorScheme`` has no effect without a desktop:
+offscreen, and on a bare X server. Widgets that draw themselves listen
+to `Theme.changed`.
 """
 
 from __future__ import annotations
@@ -71,13 +72,13 @@ class Theme(QObject):
     Attributes
     ----------
     changed : Signal()
-        The colors or the text size have changed: emitted for widgets that draw
-        themselves. Widgets that Qt styles are styled afterwards, some in each
-        turn of the event loop.
+        The colors or the text size have changed: emitted for widgets
+        that draw themselves. Widgets that Qt styles are styled
+        afterwards, some in each turn of the event loop.
     restyled : Signal()
-        Widgets have got the present style: emitted for code that measures
-        widgets, once after the visible widgets are styled, and once after all
-        are.
+        Widgets have got the present style: emitted for code that
+        measures widgets, once after the visible widgets are styled, and
+        once after all are.
     """
 
     changed = Signal()
@@ -91,8 +92,9 @@ class Theme(QObject):
         self._folder = QTemporaryDir()
         self._icons: WeakSet[Restyled] = WeakSet()
 
-        # Widgets that wait for the present style sheet, parents first. The
-        # value of each says whether it has the rules of an old sheet.
+        # Widgets that wait for the present style sheet, parents first.
+        # The value of each says whether it has the rules of an old
+        # sheet.
         self._unstyled: dict[QWidget, bool] = {}
 
         # Pages of a window being built that are not shown yet: an ordered set.
@@ -158,11 +160,11 @@ class Theme(QObject):
     def building(self) -> Iterator[None]:
         """Remove the style sheet while a window is built, and set it again at the end.
 
-        Qt resolves a style sheet for a widget and all widgets inside whenever
-        the widget is added to a layout, and so several times for deeply nested
-        widgets. Setting the sheet at the end takes a third of the time. Pages
-        of `style_later`, with three quarters of all widgets, are only styled
-        when they are shown.
+        Qt resolves a style sheet for a widget and all widgets inside
+        whenever the widget is added to a layout, and so several times
+        for deeply nested widgets. Setting the sheet at the end takes a
+        third of the time. Pages of `style_later`, with three quarters
+        of all widgets, are only styled when they are shown.
         """
         sheet = self._app.styleSheet() if self._app else ""
 
@@ -178,8 +180,8 @@ class Theme(QObject):
         try:
             yield
         finally:
-            # The sheet is set again for all widgets but those of the hidden
-            # pages, which are noted as unstyled.
+            # The sheet is set again for all widgets but those of the
+            # hidden pages, which are noted as unstyled.
             if self._app:
                 pages = filter(isValid, self._pages_to_style)
                 unstyled = [
@@ -232,8 +234,8 @@ class Theme(QObject):
         """Do the work of one turn of the event loop.
 
         The work is the next job or, after all jobs, to style some of
-        the hidden widgets. Between two turns the window handles
-        clicks and keys.
+        the hidden widgets. Between two turns the window handles clicks
+        and keys.
         """
         if self._jobs:
             job = self._jobs.popleft()
@@ -252,8 +254,8 @@ class Theme(QObject):
     def _style(self, widgets: Iterable[QWidget]) -> None:
         """Style those of some widgets that wait for the present style sheet.
 
-        Parents must come before the widgets in them. The styled widgets do not
-        wait any more, and get Qt's attribute "polished".
+        Parents must come before the widgets in them. The styled widgets
+        do not wait any more, and get Qt's attribute "polished".
         """
         for widget in widgets:
             has_old_sheet = self._unstyled.pop(widget, None)
@@ -286,9 +288,10 @@ class Theme(QObject):
         for window in filter(isValid, windows):
             window.setUpdatesEnabled(True)
 
-            # Qt drops a request to draw that comes while updates are disabled,
-            # and takes it for pending from then on. After a mere update(), the
-            # window would not be drawn until the next click.
+            # Qt drops a request to draw that comes while updates are
+            # disabled, and takes it for pending from then on. After a
+            # mere update(), the window would not be drawn until the
+            # next click.
             window.repaint()
 
     @Slot()
@@ -315,8 +318,8 @@ class Theme(QObject):
     def _restyle(self) -> None:
         """Apply other colors or another text size to the widgets, some in each turn.
 
-        Visible widgets come first. Qt would apply a style sheet to
-        all widgets of the process at once, which takes a second for a
+        Visible widgets come first. Qt would apply a style sheet to all
+        widgets of the process at once, which takes a second for a
         window of 1,500 widgets, few of which are visible. The windows
         are not drawn until all visible widgets are styled.
         """
@@ -333,8 +336,8 @@ class Theme(QObject):
         ]
         self._jobs = deque([*jobs, self.restyled.emit, self._unfreeze_windows])
 
-        # A few widgets are styled at once; with more, the window is not drawn
-        # meanwhile.
+        # A few widgets are styled at once; with more, the window is not
+        # drawn meanwhile.
         if len(visible) <= PER_TURN:
             while self._jobs:
                 job = self._jobs.popleft()
@@ -356,21 +359,22 @@ class Theme(QObject):
     def _exchange_sheet(self, app: QApplication) -> list[QWidget]:
         """Exchange the style sheet, and return the visible widgets, which have to be styled anew.
 
-        From then on, all styled widgets wait to be styled anew,
-        visible widgets first, and have lost Qt's attribute
-        "polished".
+        From then on, all styled widgets wait to be styled anew, visible
+        widgets first, and have lost Qt's attribute "polished".
         """
-        # Qt's attribute "polished" marks styled widgets, which are collected
-        # below. Widgets that still wait since the last change have lost it, and
-        # get it again here, so that they are among the collected ones.
+        # Qt's attribute "polished" marks styled widgets, which are
+        # collected below. Widgets that still wait since the last change
+        # have lost it, and get it again here, so that they are among
+        # the collected ones.
         _set_attribute(filter(isValid, self._unstyled), _POLISHED, True)
         widgets = _all_widgets(app)
         polished = [widget for widget in widgets if widget.testAttribute(_POLISHED)]
         visible = [widget for widget in polished if widget.isVisible()]
         self._unstyled = dict.fromkeys([*visible, *polished], True)
 
-        # Qt takes five times as long to exchange a style sheet as to remove one
-        # and to set another one. Widgets get no events of the two changes.
+        # Qt takes five times as long to exchange a style sheet as to
+        # remove one and to set another one. Widgets get no events of
+        # the two changes.
         with _without_style_events(widgets):
             app.setStyleSheet("")
             font = fonts.font()
@@ -383,8 +387,8 @@ class Theme(QObject):
     def _write_images(self) -> dict[str, str]:
         """Write the pictures of the style sheet in the present colors, and return their paths by name.
 
-        Qt caches pictures by their paths, so that dark and light pictures need
-        different files.
+        Qt caches pictures by their paths, so that dark and light
+        pictures need different files.
         """
         shade = "dark" if self.dark else "light"
         paths = {}

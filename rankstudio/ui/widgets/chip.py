@@ -41,9 +41,9 @@ class Chip(QFrame):
     def say(self, text: str, actions: Mapping[str, Callable[[], object]]) -> None:
         """Show a text, and a link for each action; an empty text hides the chip.
 
-        ``actions`` maps the label of each link to the function that a click on
-        it calls. Links of earlier texts are used again, and those that are too
-        many are hidden.
+        ``actions`` maps the label of each link to the function that a
+        click on it calls. Links of earlier texts are used again, and
+        those that are too many are hidden.
         """
         self._actions = dict(actions)
         while len(self._links) < len(self._actions):
@@ -73,8 +73,8 @@ class Chip(QFrame):
     def _link(self, number: int) -> QPushButton:
         """Add a link to the chip, and return it.
 
-        A click on it calls the action at position ``number``, from 0, of the
-        actions that the chip then shows.
+        A click on it calls the action at position ``number``, from 0,
+        of the actions that the chip then shows.
         """
         button = named(
             QPushButton(), f"{self.objectName()}-link-{number}", role="chip-link"

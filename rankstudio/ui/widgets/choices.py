@@ -80,8 +80,7 @@ class Segment(QPushButton):
 class ButtonChoice(QWidget):
     """A group of buttons of which exactly one is chosen.
 
-    The Tab key stops at the chosen button; arrow keys move to other
-    buttons.
+    The Tab key stops at the chosen button; arrow keys move to other buttons.
     """
 
     def __init__(self) -> None:
@@ -91,12 +90,11 @@ class ButtonChoice(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Choose the next or previous visible button by the arrow keys.
 
-        At the end of the row of buttons, the chosen button stays
-        chosen.
+        At the end of the row of buttons, the chosen button stays chosen.
         """
-        # `step` is 1 or -1 for an arrow key, None for any other key. The id of a
-        # button is its position, -1 for none; the group returns None for a
-        # button beyond its ends.
+        # `step` is 1 or -1 for an arrow key, None for any other key.
+        # The id of a button is its position, -1 for none; the group
+        # returns None for a button beyond its ends.
         step = _STEPS_BY_KEY.get(event.key())
         checked_id = self._group.checkedId()
         button = (
@@ -233,8 +231,8 @@ class Segmented(ButtonChoice):
         """
         previous: QWidget = self
 
-        # setTabOrder needs a widget that can have the focus; the row itself has
-        # none before and after.
+        # setTabOrder needs a widget that can have the focus; the row
+        # itself has none before and after.
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         for button in self._buttons():
             QWidget.setTabOrder(previous, button)
@@ -279,8 +277,9 @@ class TickedSlider(QSlider):
             self,
         )
 
-        # At the first stop, the middle of the handle is half its width from the
-        # left end; at the last stop, half its width from the right end.
+        # At the first stop, the middle of the handle is half its width
+        # from the left end; at the last stop, half its width from the
+        # right end.
         travel = self.width() - handle.width()  # pixels from the first to the last stop
         half_handle = handle.width() / 2
         n_steps = max(1, self.maximum() - self.minimum())
@@ -352,8 +351,8 @@ class LambdaSlider(QWidget):
             self._slider.setAccessibleName(symbol)
 
         # Stops of the slider are positions in the values. Its signal is
-        # blocked, as only moves of the user are emitted. Without earlier
-        # values there is no present one.
+        # blocked, as only moves of the user are emitted. Without
+        # earlier values there is no present one.
         old_value = self.value() if self._values else None
         self._values = tuple(values)
         with QSignalBlocker(self._slider):
@@ -425,8 +424,8 @@ NOTE = Qt.ItemDataRole.UserRole + 1
 
 _INSET = 2  # pixels between a combo box's text and its frame
 _LIST_MARGIN = 28  # pixels beside the longest text of a list: scroll bar and padding
-# In this role, Qt marks separators by the text below, and a screen reader finds
-# the notes on entries.
+# In this role, Qt marks separators by the text below, and a screen
+# reader finds the notes on entries.
 _KIND_ROLE = Qt.ItemDataRole.AccessibleDescriptionRole
 _SEPARATOR = "separator"
 _SEPARATOR_HEIGHT = 9
@@ -526,8 +525,8 @@ class _NotedDelegate(QStyledItemDelegate):
         item = QStyleOptionViewItem(option)
         self.initStyleOption(item, index)
 
-        # The style draws the background without the text, which is drawn
-        # afterwards in the upper part.
+        # The style draws the background without the text, which is
+        # drawn afterwards in the upper part.
         name = item.text
         item.text = ""
         item.widget.style().drawControl(
@@ -639,8 +638,9 @@ def set_notes(
         item.setEnabled(key not in disabled_reasons)
         item.setToolTip(plain(text) if text else "")
 
-        # The list draws the note from the first role, and screen readers read
-        # it from the second, which is Qt's own; None removes an earlier note.
+        # The list draws the note from the first role, and screen
+        # readers read it from the second, which is Qt's own; None
+        # removes an earlier note.
         for role in (NOTE, _KIND_ROLE):
             item.setData(text or None, role)
 
@@ -706,8 +706,9 @@ class PickMenu(QMenu):
             if value == chosen:
                 self._list.setCurrentItem(item)
 
-        # The menu is as large as its list, which scrolls if there are many entries.
-        # 8 pixels are the margins above and below the entries.
+        # The menu is as large as its list, which scrolls if there are
+        # many entries. 8 pixels are the margins above and below the
+        # entries.
         least_width, greatest_width = _LIST_WIDTH_LIMITS
         widest = max(self._list.sizeHintForColumn(0), least_width)
         n_visible = min(len(entries), _MAX_VISIBLE_ROWS)

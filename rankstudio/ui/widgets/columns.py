@@ -87,13 +87,11 @@ class Heading:
     Attributes
     ----------
     key : Hashable
-        Identity of the heading, which stays the same when its texts
-        change.
+        Identity of the heading, which stays the same when its texts change.
     title : str
         Text in bold at the beginning.
     parts : tuple of (str, bool)
-        Pieces of the sentence after the title, each with whether it is
-        bold.
+        Pieces of the sentence after the title, each with whether it is bold.
     is_folded : bool
         Whether the rows below the heading are hidden.
     link : str
@@ -120,8 +118,7 @@ class Heading:
 class Column:
     """A column of a table: how its cells get their values from row objects, and how they are drawn.
 
-    Callables take the row object as their argument, unless stated
-    otherwise.
+    Callables take the row object as their argument, unless stated otherwise.
 
     Attributes
     ----------
@@ -168,9 +165,10 @@ class Column:
         Returns the text with which the editor of the cell opens.
         Without it, the user cannot edit cells.
     paint : callable, optional
-        Draws into a cell, before its text. The function takes the painter, the
-        cell's rectangle, the theme's colors and the row, and returns the
-        rectangle that is left for the text, or None if no text is to follow.
+        Draws into a cell, before its text. The function takes the
+        painter, the cell's rectangle, the theme's colors and the row,
+        and returns the rectangle that is left for the text, or None if
+        no text is to follow.
     spoken : callable, optional
         Returns the words of a screen reader for the cell, if these are
         not the text.
@@ -243,9 +241,9 @@ class Column:
         that the user can edit, this is the text of the editor, without
         marks added to it.
         """
-        # `editor_text` returns the text with which the editor of a cell opens. A number
-        # in an editable cell is written with all digits instead, as the editor may
-        # show fewer.
+        # `editor_text` returns the text with which the editor of a cell
+        # opens. A number in an editable cell is written with all digits
+        # instead, as the editor may show fewer.
         value = self.value_in(row)
         if isinstance(value, str) and self.editor_text is not None:
             return self.editor_text(row)
@@ -329,8 +327,8 @@ class ColumnModel(QAbstractTableModel):
         self.rows = rows
         self._identity = identity  # returns what distinguishes a row
 
-        # For columns with bars, by their positions: the least and the greatest
-        # number, which are the ends of the scale of the bars.
+        # For columns with bars, by their positions: the least and the
+        # greatest number, which are the ends of the scale of the bars.
         self._ranges: dict[int, tuple[float, float]] = {}
 
         # Position of the column that sorts, -1 for none, and the order.
@@ -357,8 +355,8 @@ class ColumnModel(QAbstractTableModel):
             Whether these are other rows; False if the same rows only
             have new contents.
         """
-        # For the same rows, Qt is only notified of new contents: a reset would
-        # lose its selection and scroll position.
+        # For the same rows, Qt is only notified of new contents: a
+        # reset would lose its selection and scroll position.
         new_rows = list(rows)
         if self.identities(self.rows) == self.identities(new_rows) and new_rows:
             self.rows = new_rows
@@ -406,9 +404,9 @@ class ColumnModel(QAbstractTableModel):
         if not 0 <= number < len(self.columns):
             return range(len(self.rows))
 
-        # Rows before the first heading are sorted among themselves, and so are
-        # those between two headings. A heading is followed by its rows, up to
-        # the next heading or the end.
+        # Rows before the first heading are sorted among themselves, and
+        # so are those between two headings. A heading is followed by
+        # its rows, up to the next heading or the end.
         headings = [
             index for index, row in enumerate(self.rows) if isinstance(row, Heading)
         ]
@@ -426,9 +424,9 @@ class ColumnModel(QAbstractTableModel):
     ) -> list[int]:
         """Return indices of rows, sorted by the values of a column.
 
-        ``descends`` says whether the greatest value comes first. Rows without a
-        value come last in either direction, and texts ignore case. The indices
-        may be a range.
+        ``descends`` says whether the greatest value comes first. Rows
+        without a value come last in either direction, and texts ignore
+        case. The indices may be a range.
         """
         keys = {index: column.order(self.rows[index]) for index in indices}
         present = [index for index in indices if not is_missing(keys[index])]
@@ -485,8 +483,8 @@ class ColumnModel(QAbstractTableModel):
     def is_heading(self, number: int) -> bool:
         """Return whether the row shown at a position is a heading.
 
-        ``number`` is the position, from 0. Return False for a position without
-        a row.
+        ``number`` is the position, from 0. Return False for a position
+        without a row.
         """
         if not 0 <= number < len(self._shown_indices):
             return False
@@ -499,9 +497,9 @@ class ColumnModel(QAbstractTableModel):
     def bar_range(self, column: int) -> tuple[float, float]:
         """Return the ends of the scale of a column's bars.
 
-        ``column`` is the position of the column. The ends are the least and the
-        greatest number of the column, 0 included. The ends are computed once
-        for the present rows.
+        ``column`` is the position of the column. The ends are the least
+        and the greatest number of the column, 0 included. The ends are
+        computed once for the present rows.
         """
         if column not in self._ranges:
             rows = (row for row in self.rows if not isinstance(row, Heading))
@@ -550,8 +548,8 @@ class ColumnModel(QAbstractTableModel):
     def _heading_data(heading: Heading, column: int, role: int) -> Any:
         """Return a property of a cell in the row of a heading, by the role.
 
-        The first cell has the text of the heading; every cell has the heading
-        itself as its row object. Any other property is None.
+        The first cell has the text of the heading; every cell has the
+        heading itself as its row object. Any other property is None.
         """
         if role == ROW_ROLE:
             return heading
@@ -629,11 +627,12 @@ def separated_text(
 ) -> str:
     """Return rows as text with a header line, the cells separated by `separator`.
 
-    Each column gives one cell of a line, or a cell for each of its parts; a
-    column of drawings is left out. Numbers have all their digits.
+    Each column gives one cell of a line, or a cell for each of its
+    parts; a column of drawings is left out. Numbers have all their
+    digits.
     """
-    # A column of drawings is left out, and one with several numbers is divided
-    # into columns of one number.
+    # A column of drawings is left out, and one with several numbers is
+    # divided into columns of one number.
     written_columns = [
         part for c in columns if c.kind not in _DRAWN for part in (c.parts or (c,))
     ]

@@ -36,8 +36,7 @@ class Fact:
     term : str
         Glossary term to which the key is linked; "" for none.
     wraps : bool
-        Whether a long value is continued in further lines instead of
-        being cut.
+        Whether a long value is continued in further lines instead of being cut.
     """
 
     key: str
@@ -52,8 +51,7 @@ class Fact:
 class KeyValue(QWidget):
     """A grid of facts: a row for each, with the key at the left and the value at the right.
 
-    A value that is too long ends in "…", and its tooltip shows it in
-    full.
+    A value that is too long ends in "…", and its tooltip shows it in full.
 
     Parameters
     ----------
@@ -175,8 +173,7 @@ class BarRows(QWidget):
     def set_rows(self, rows: Sequence[tuple[str, int]]) -> None:
         """Show other rows: pairs of a label and a count.
 
-        The tooltip and screen readers have the labels and counts as
-        text.
+        The tooltip and screen readers have the labels and counts as text.
         """
         self._rows = tuple(rows)
         text = "\n".join(f"{label}: {count_text(count)}" for label, count in rows)
@@ -233,8 +230,8 @@ class BarRows(QWidget):
         from 0 to 1. The color of the bar is that of the category with
         the row's ``index``.
         """
-        # Lengths are in pixels. The bar lies in the middle of the row, and has
-        # corners with a radius of 2.
+        # Lengths are in pixels. The bar lies in the middle of the row,
+        # and has corners with a radius of 2.
         colors = self._theme.colors
         painter.setPen(colors.q("muted"))
         painter.drawText(row, LEFT, text)

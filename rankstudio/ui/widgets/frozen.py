@@ -109,9 +109,9 @@ class FrozenHeader(QHeaderView):
 
     def viewportEvent(self, event: QEvent) -> bool:
         """Show the tooltip of the visible section under the mouse."""
-        # Qt adds the offset (the pixels by which the header is scrolled) to a
-        # position. It is subtracted for a frozen section, which is not
-        # scrolled.
+        # Qt adds the offset (the pixels by which the header is
+        # scrolled) to a position. It is subtracted for a frozen
+        # section, which is not scrolled.
         if isinstance(event, QHelpEvent) and self.frozen_section(event.pos().x()) >= 0:
             position = event.pos()
             position.setX(position.x() - self.offset())

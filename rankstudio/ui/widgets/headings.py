@@ -272,8 +272,7 @@ class HeadingBars(QObject):
     def place(self) -> None:
         """Show a bar over each of the present headings, and delete the bars of headings that are gone.
 
-        If the headings have changed, the bars are put into the tab
-        order anew.
+        If the headings have changed, the bars are put into the tab order anew.
         """
         headings = self._headings()
         if not headings and not self._bars:

@@ -123,7 +123,7 @@ def set_role(widget: QWidget, role: str) -> None:
     if widget.property("role") != role:
         widget.setProperty("role", role)
 
-        # Qt reads the properties that a style sheet selects by only when it
-        # polishes a widget.
+        # Qt reads the properties that a style sheet selects by only
+        # when it polishes a widget.
         widget.style().unpolish(widget)
         widget.style().polish(widget)

@@ -72,8 +72,8 @@ class ClosedByEscape(QWidget):
 
     def event(self, event: QEvent) -> bool:
         """Prevent that the window takes Esc as a shortcut."""
-        # Qt first asks the focused widget whether a key is its own: accepting
-        # the event sends the key to `keyPressEvent` instead.
+        # Qt first asks the focused widget whether a key is its own:
+        # accepting the event sends the key to `keyPressEvent` instead.
         is_override = (
             isinstance(event, QKeyEvent)
             and event.type() == QEvent.Type.ShortcutOverride
@@ -108,8 +108,7 @@ class Notice(ClosedByEscape):
     closed : Signal()
         The user has closed the notice.
     expired : Signal()
-        The notice has hidden itself after the time that reading it
-        takes.
+        The notice has hidden itself after the time that reading it takes.
     """
 
     closed = Signal()
@@ -131,8 +130,8 @@ class Notice(ClosedByEscape):
         )
         self._stacked = stacked  # whether a single button is below the text
 
-        # The functions of the present buttons by their labels, and all buttons
-        # that were made, some of which may be hidden.
+        # The functions of the present buttons by their labels, and all
+        # buttons that were made, some of which may be hidden.
         self._actions: dict[str, Callable[[], object]] = {}
         self._buttons: list[QPushButton] = []
         text = tr("Close this message")
@@ -246,8 +245,8 @@ class Notice(ClosedByEscape):
             self._row_below if self._stacked or len(actions) > 1 else self._row_beside
         )
 
-        # Buttons of earlier messages are used again; those that are too many
-        # are hidden.
+        # Buttons of earlier messages are used again; those that are too
+        # many are hidden.
         for button in self._buttons:
             button.hide()
         for button, label in zip(self._buttons, actions, strict=False):
@@ -266,9 +265,10 @@ class Notice(ClosedByEscape):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
-        # `mix` mixes two colors; the number is the share of the level's color:
-        # 45 % for the frame, less inside. The line of the frame is 1 pixel wide,
-        # half of which is outside of the rectangle; corners have a radius of 7.
+        # `mix` mixes two colors; the number is the share of the level's
+        # color: 45 % for the frame, less inside. The line of the frame
+        # is 1 pixel wide, half of which is outside of the rectangle;
+        # corners have a radius of 7.
         painter.setPen(QPen(colors.q(mix(colors.panel, color, 0.45)), 1.0))
         painter.setBrush(
             colors.q(mix(colors.panel, color, 0.12 if colors.dark else 0.07))
@@ -320,8 +320,8 @@ class Notices(QWidget):
     A message of level "info" replaces an earlier one of this level.
     Errors stay until they are closed, or until more than three messages
     would be shown. A warning without actions hides itself after the
-    time to read it, and is kept; :meth:`show_kept` shows the kept
-    messages again.
+    time to read it, and is kept;
+    :meth:`show_kept` shows the kept messages again.
 
     Parameters
     ----------
@@ -408,8 +408,8 @@ class Notices(QWidget):
         if level == "warning" and not actions:
             bar.expire_when_read()
 
-        # A kept message with this text is shown again, and so is not kept any
-        # more. Screen readers read the message at once.
+        # A kept message with this text is shown again, and so is not
+        # kept any more. Screen readers read the message at once.
         self._forget(text)
         self.show()
         QAccessible.updateAccessibility(QAccessibleEvent(bar, QAccessible.Event.Alert))
@@ -585,8 +585,8 @@ class RemovableNote(QWidget):
             spacing=4,
         )
 
-        # The button is beside the first of several lines. Without a text, all
-        # is hidden.
+        # The button is beside the first of several lines. Without a
+        # text, all is hidden.
         row.setAlignment(self.button, Qt.AlignmentFlag.AlignTop)
         self.hide()
 
@@ -620,8 +620,8 @@ class CoveredNumber(QPushButton):
         Parameters
         ----------
         data : str
-            Name of the data if the test parts of several data are
-            sealed; else "".
+            Name of the data if the test parts of several data are sealed; else
+            "".
         """
         self.setText(
             tr("Show test of {data}").format(data=data) if data else tr("Show test")
@@ -653,8 +653,7 @@ class Question:
             running". The second label is *Cancel* by default; Enter and
             Esc press the second button.
         detail : str
-            Long text that the user can unfold, such as code that would
-            run.
+            Long text that the user can unfold, such as code that would run.
 
         Returns
         -------

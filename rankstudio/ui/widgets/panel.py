@@ -258,8 +258,7 @@ class Panel(QFrame):
     name : str
         Object name, for the program and its tests.
     keeps_title : bool
-        Whether the title is never cut; the tools then become narrow
-        first.
+        Whether the title is never cut; the tools then become narrow first.
 
     Attributes
     ----------
@@ -299,9 +298,9 @@ class Panel(QFrame):
             QVBoxLayout(), margins=(padding, padding, padding, padding), spacing=8
         )
 
-        # Margins of left, top, right and bottom in pixels: 1 for the border, and
-        # 5 at the bottom where contents without padding would cover the rounded
-        # corners.
+        # Margins of left, top, right and bottom in pixels: 1 for the
+        # border, and 5 at the bottom where contents without padding
+        # would cover the rounded corners.
         edges = (1, 1, 1, 0 if padding else 5)
         self.header = self._make_header()
         fill(QVBoxLayout(self), self.header, (self.body, 1), margins=edges, spacing=0)
@@ -378,8 +377,8 @@ class Panel(QFrame):
             QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred
         )
 
-        # Numbers are margins and spaces in pixels, and the stretch factor 1 of the
-        # empty space.
+        # Numbers are margins and spaces in pixels, and the stretch
+        # factor 1 of the empty space.
         fill(
             QHBoxLayout(header),
             self._title,
@@ -439,8 +438,7 @@ class Disclosure(QWidget):
         Layout of the widgets that are shown and hidden.
     button : QToolButton
     wanted : bool
-        Whether the user has opened the column last, rather than closed
-        it.
+        Whether the user has opened the column last, rather than closed it.
     """
 
     def __init__(self, theme: Theme, name: str) -> None:
@@ -491,8 +489,8 @@ class Disclosure(QWidget):
     def _show(self, opened: bool) -> None:
         """Show or hide the column, and the arrow of the button with it.
 
-        ``opened`` says whether to show the column. The arrow then points down,
-        else to the right.
+        ``opened`` says whether to show the column. The arrow then
+        points down, else to the right.
         """
         self.button.setChecked(opened)
         self._content.setVisible(opened)

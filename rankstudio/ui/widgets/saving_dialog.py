@@ -18,8 +18,7 @@ from rankstudio.ui.widgets.layout import set_role
 class SavingDialog(QDialog):
     """Base of a dialog that writes files.
 
-    The dialog replaces an existing file only after the user saves
-    twice.
+    The dialog replaces an existing file only after the user saves twice.
 
     Parameters
     ----------
@@ -78,8 +77,8 @@ class SavingDialog(QDialog):
             return None
         path = Path(name)
 
-        # The file dialog has asked whether to replace a file with the typed
-        # name, but not one with the suffix that is added here.
+        # The file dialog has asked whether to replace a file with the
+        # typed name, but not one with the suffix that is added here.
         if path.suffix.lower() == suffix:
             return path
         path = path.with_name(path.name + suffix)
@@ -111,8 +110,9 @@ class SavingDialog(QDialog):
         writing fails; then an error is shown. ``files`` are the files
         that are written, if these are not ``path`` itself.
         """
-        # The first call is there for its error only: open data, of which parts
-        # are still read from disk as needed, must not be replaced.
+        # The first call is there for its error only: open data, of
+        # which parts are still read from disk as needed, must not be
+        # replaced.
         try:
             refuse_read(self, files or [path])
             write()

@@ -101,8 +101,7 @@ class ColumnWidths(QObject):
     header : QHeaderView
         The header of the table.
     key_of : callable
-        Returns the key of a column, by the number of its section in the
-        header.
+        Returns the key of a column, by the number of its section in the header.
     """
 
     def __init__(self, header: QHeaderView, key_of: Callable[[int], str]) -> None:
@@ -268,8 +267,7 @@ class TableView(QTableView):
     cellClicked : Signal(object, str)
         Row object and column key of a clicked cell.
     confirmed : Signal(object)
-        The row object that was double-clicked, or on which Enter was
-        pressed.
+        The row object that was double-clicked, or on which Enter was pressed.
     toggled : Signal(object)
         In a table with a column of ticks, a row object whose tick was
         clicked, or which is highlighted when Space is pressed.
@@ -290,11 +288,9 @@ class TableView(QTableView):
         Entry of the table in the list of exports; by default the table
         is not listed.
     row_actions : callable
-        Returns the actions on a row object that its context menu offers
-        first.
+        Returns the actions on a row object that its context menu offers first.
     feature_of : callable or None
-        Returns the id of a row object's feature, where rows are
-        features.
+        Returns the id of a row object's feature, where rows are features.
     written_first : sequence of Column
         Columns that come first in files and on the clipboard, and are
         not shown, as headings contain them.
@@ -635,8 +631,8 @@ class TableView(QTableView):
         self, action: QTableView.CursorAction, keys: Qt.KeyboardModifier
     ) -> QModelIndex:
         """Move by rows: Home and End lead to the first and the last row, and headings are skipped."""
-        # With Ctrl, Qt's Home and End go to the first and last row, and not
-        # within the row.
+        # With Ctrl, Qt's Home and End go to the first and last row, and
+        # not within the row.
         index = super().moveCursor(action, keys | Qt.KeyboardModifier.ControlModifier)
         if index.isValid() and not self.rows_model.is_heading(index.row()):
             return index
@@ -709,8 +705,8 @@ class TableView(QTableView):
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Choose the row that was pressed, unless it was dragged."""
-        # If the press might have begun a drag, Qt did not get it then: it gets
-        # the press now, directly before the release.
+        # If the press might have begun a drag, Qt did not get it then:
+        # it gets the press now, directly before the release.
         press = self._pending_press
         self._pending_press = None
         if press is not None:
@@ -743,8 +739,8 @@ class TableView(QTableView):
                 )
             )
 
-            # `exec` returns when the row is dropped; None says that the drag
-            # has ended.
+            # `exec` returns when the row is dropped; None says that the
+            # drag has ended.
             self.dragging.emit(row)
             drag.exec(Qt.DropAction.CopyAction)
             self.dragging.emit(None)
@@ -788,16 +784,15 @@ class TableView(QTableView):
             and not self.currentIndex().isValid()
             and self.rows_model.rowCount()
         ):
-            # The row is not highlighted: the ring shows where the arrow keys
-            # begin, but no row is chosen.
+            # The row is not highlighted: the ring shows where the arrow
+            # keys begin, but no row is chosen.
             self.selectionModel().setCurrentIndex(self._first_index(), _NO_HIGHLIGHT)
         self._is_quiet = False
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the cells, or the placeholder if the table is empty.
 
-        A placeholder that does not fit into the table is also its
-        tooltip.
+        A placeholder that does not fit into the table is also its tooltip.
         """
         super().paintEvent(event)
         self._draw_frozen()
@@ -861,9 +856,9 @@ class TableView(QTableView):
         has_frozen_columns = bool(self._header.frozen_width())
         super().scrollTo(index, hint)
 
-        # A frozen cell is always visible, so that scrolling sideways is undone.
-        # Another cell may be below the frozen ones, and is moved out to their
-        # right.
+        # A frozen cell is always visible, so that scrolling sideways is
+        # undone. Another cell may be below the frozen ones, and is
+        # moved out to their right.
         if has_frozen_columns and index.isValid():
             if index.column() < self._header.n_frozen:
                 bar.setValue(value)
@@ -1224,9 +1219,10 @@ def _histogram_shapes(
     corner at (0, 0). Tables are painted often, and a histogram has
     dozens of shapes, so that they are cached.
     """
-    # `all` has the share of each bin among all values, `part` that among the
-    # values of a part. Heights are square roots of shares, so that small bins
-    # are visible beside a high one. Between two bars is a gap of 0.6 pixels.
+    # `all` has the share of each bin among all values, `part` that
+    # among the values of a part. Heights are square roots of shares, so
+    # that small bins are visible beside a high one. Between two bars is
+    # a gap of 0.6 pixels.
     tallest = max((*histogram.all, *histogram.part)) or 1.0
     bar_width = width / len(histogram.all)
     bars = QPainterPath()
@@ -1273,8 +1269,9 @@ class Cells(QStyledItemDelegate):
 
         The width of a heading is 0, as no column is fitted to it.
         """
-        # 29 is the height of a row. PAD is at each side of the text, 2 are the
-        # grid, 8 the gap beside a bar, and 16 the room for a mark.
+        # 29 is the height of a row. PAD is at each side of the text, 2
+        # are the grid, 8 the gap beside a bar, and 16 the room for a
+        # mark.
         column = self._table.column_at(index.column())
         row = index.data(ROW_ROLE)
         if isinstance(row, Heading):
@@ -1349,8 +1346,8 @@ class Cells(QStyledItemDelegate):
     ) -> None:
         """Draw a dot, tick or histogram, or the text of a cell with its bar and mark.
 
-        ``row`` is the row object, ``rect`` the cell without its margins, and
-        ``number`` the position of the column.
+        ``row`` is the row object, ``rect`` the cell without its
+        margins, and ``number`` the position of the column.
         """
         value = column.value_in(row)
         if isinstance(value, Dot):
@@ -1387,8 +1384,8 @@ class Cells(QStyledItemDelegate):
         # A mark is drawn after the text, and needs 16 pixels.
         text_rect = rect.adjusted(0, 0, -16 if has_mark else 0, 0)
 
-        # Names of features often differ only at their ends: "Covered query term
-        # number of title".
+        # Names of features often differ only at their ends: "Covered
+        # query term number of title".
         elide_mode = (
             Qt.TextElideMode.ElideMiddle
             if column.stretch
@@ -1450,8 +1447,8 @@ class Cells(QStyledItemDelegate):
             return
         colors = self._theme.colors
 
-        # 5 pixels above the bars and 4 below them stay free. The line of the part
-        # has the third color of the categories.
+        # 5 pixels above the bars and 4 below them stay free. The line
+        # of the part has the third color of the categories.
         bars, steps = _histogram_shapes(histogram, rect.width(), rect.height() - 9)
         painter.translate(rect.left(), rect.top() + 5)
         painter.fillPath(bars, colors.q("line_hover"))

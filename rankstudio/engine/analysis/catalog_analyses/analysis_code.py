@@ -47,15 +47,15 @@ def analysis_as_command(
     Returns
     -------
     str
-        One line for a POSIX shell, without default values; "" if
-        there is no such command, as for a run without a study.
+        One line for a POSIX shell, without default values; "" if there
+        is no such command, as for a run without a study.
     """
     parameters = entry.validate(values)
     # A command can name a run only by its study and number.
     if entry.needs is Needs.RUN and (study is None or run is None):
         return ""
-    # The analysis has a command of its own, and no function (`words`) that says
-    # which words this command takes.
+    # The analysis has a command of its own, and no function (`words`)
+    # that says which words this command takes.
     if entry.terminal and not entry.words:
         return ""
     input_words = [str(study), "--run", str(run)] if entry.needs is Needs.RUN else []
@@ -87,9 +87,9 @@ def _own_words(
 ) -> list[str] | None:
     """Return the terminal words that an analysis's own function makes from its parameters.
 
-    `parameters` has the values of the analysis's parameters by
-    name. The result is None if the function of a plug-in fails or
-    takes too long, or does not return a list of texts.
+    `parameters` has the values of the analysis's parameters by name.
+    The result is None if the function of a plug-in fails or takes too
+    long, or does not return a list of texts.
     """
 
     def words() -> Any:
@@ -97,8 +97,8 @@ def _own_words(
         return imported(entry.words)(plan, parameters)
 
     try:
-        # Code of other packages may fail or hang: `called` gives it a time limit,
-        # and turns its errors into a RuntimeError.
+        # Code of other packages may fail or hang: `called` gives it a
+        # time limit, and turns its errors into a RuntimeError.
         answer = words() if entry.is_own else called(words, _TIMEOUT)
     except (RuntimeError, TimeoutError):
         if entry.is_own:

@@ -44,8 +44,8 @@ def analysis_steps(
     entry : Analysis
         Analysis to execute.
     subject : sequence
-        Arguments of the analysis's function, by its `Needs`:
-        data, or a run or a plan with its data.
+        Arguments of the analysis's function, by its `Needs`: data, or a
+        run or a plan with its data.
     values : Mapping
         Values of the analysis's parameters, by name.
 
@@ -72,14 +72,15 @@ def analysis_steps(
         # a tuple of one distinguishes the final answer from the results so far
         yield (answer,)
 
-    # `is_own` says that the analysis is one of RankStudio. Code of other
-    # packages runs where it can be stopped: `yielded` yields what it yields.
+    # `is_own` says that the analysis is one of RankStudio. Code of
+    # other packages runs where it can be stopped: `yielded` yields what
+    # it yields.
     steps = (
         _stoppable(results()) if entry.is_own else yielded(results, check=stop_if_asked)
     )
 
-    # Check whatever the analysis yields: progress, results so far, and last the
-    # final answer, as a tuple of one.
+    # Check whatever the analysis yields: progress, results so far, and
+    # last the final answer, as a tuple of one.
     try:
         for item in steps:
             if isinstance(item, WorkProgress):
@@ -118,8 +119,9 @@ def analyse(
     key : str
         Key of the analysis, as ``rankstudio plugins`` lists it.
     subject : RankingDataset, FoldedDataset, RunResult or Plan
-        What the analysis needs: data, a run, or a plan. If it needs a single
-        part of the data, the training part of the first fold is used.
+        What the analysis needs: data, a run, or a plan. If it needs a
+        single part of the data, the training part of the first fold is
+        used.
     data : FoldedDataset, optional
         Data of the run or of the plan; or other data that an analysis compares with the first.
     **parameters
@@ -187,9 +189,9 @@ def _needs_text(entry: Analysis) -> str:
 def _checked_result(entry: Analysis, answer: object) -> AnalysisResult:
     """Check the answer of an analysis, and return it as a result with plain tables.
 
-    The cells of plain tables are texts of one line, numbers or
-    None. AnalysisError is raised if `answer` is no table or
-    result, or too large. `entry` is the analysis.
+    The cells of plain tables are texts of one line, numbers or None.
+    AnalysisError is raised if `answer` is no table or result, or too
+    large. `entry` is the analysis.
     """
     # An answer is a result, a table, or several tables.
     result = answer if isinstance(answer, AnalysisResult) else None
@@ -220,8 +222,7 @@ def _checked_result(entry: Analysis, answer: object) -> AnalysisResult:
 def _plain_table(entry: Analysis, table: AnalysisTable) -> AnalysisTable:
     """Return a table of an analysis with plain cells: texts of one line, numbers or None.
 
-    AnalysisError, which names the analysis `entry`, is raised for
-    other cells.
+    AnalysisError, which names the analysis `entry`, is raised for other cells.
     """
     # Every row has a cell for each title.
     header = tuple(one_line(str(title)) for title in table.header)

@@ -48,23 +48,22 @@ class Comparison:
     data : tuple of str
         Data files or folders.
     runs : tuple of Mapping
-        Each run has "method", and optionally "ranker", "protocol"
-        and "label" (the judge). Each of these is a text or a
-        list, and every combination is a plan. A run may also have
-        its own "parameters" and "ranker_parameters".
+        Each run has "method", and optionally "ranker", "protocol" and
+        "label" (the judge). Each of these is a text or a list, and
+        every combination is a plan. A run may also have its own
+        "parameters" and "ranker_parameters".
     parameters : Mapping
-        Parameters by method, applied wherever the method occurs,
-        as selector or as ranker.
+        Parameters by method, applied wherever the method occurs, as
+        selector or as ranker.
     protocol : Mapping
-        Fields common to all plans, by name: "select_by",
-        "measures", "folds" and others.
+        Fields common to all plans, by name: "select_by", "measures",
+        "folds" and others.
     against : str
-        Reference run of the tests: the key of its method, "gas",
-        or of method and ranker, "gas/ranksvm"; "" for the run
-        with the best average.
+        Reference run of the tests: the key of its method, "gas", or of
+        method and ranker, "gas/ranksvm"; "" for the run with the best
+        average.
     divisions : Mapping of str to str
-        Protocols of single datasets, by their data, for runs
-        without one.
+        Protocols of single datasets, by their data, for runs without one.
     """
 
     title: str
@@ -78,9 +77,10 @@ class Comparison:
     def plans(self, data: str) -> tuple[Plan, ...]:
         """Return the plans of all runs of the comparison for one of its data.
 
-        A run with several methods, rankers, protocols or labels has a plan for
-        each of their combinations. `data` is the path of a file or folder, or
-        "sample" for the sample data that come with RankStudio.
+        A run with several methods, rankers, protocols or labels has a
+        plan for each of their combinations. `data` is the path of a
+        file or folder, or "sample" for the sample data that come with
+        RankStudio.
 
         Raises
         ------
@@ -106,11 +106,11 @@ class Comparison:
     ) -> Plan:
         """Return the plan of one combination of the values of a run in the comparison.
 
-        A run is a table of the comparison's file, in which some
-        fields have several values. `label` is the column of a
-        judge's labels, `protocol` divides the data into folds,
-        and `key` and `ranker` are the keys of the method and the
-        final ranker; each but `key` may be "".
+        A run is a table of the comparison's file, in which some fields
+        have several values. `label` is the column of a judge's labels,
+        `protocol` divides the data into folds, and `key` and `ranker`
+        are the keys of the method and the final ranker; each but `key`
+        may be "".
         """
         # Parameters of the run replace those of all runs with this method.
         parameters = {**self.parameters.get(key, {}), **run.get("parameters", {})}
@@ -133,8 +133,8 @@ class Comparison:
             values["protocol"] = protocol
         columns = values.get("columns", {})
         if label and isinstance(columns, Mapping):
-            # The labels of all judges are named, so that no label column is
-            # read as a feature.
+            # The labels of all judges are named, so that no label
+            # column is read as a feature.
             adds_labels = isinstance(run["label"], list) and not columns.keys() & {
                 "labels",
                 "judgments",
@@ -165,8 +165,8 @@ def load_comparison(path: str | Path) -> Comparison:
     Raises
     ------
     PlanError
-        If the file cannot be read or is not a comparison; the
-        message names the file.
+        If the file cannot be read or is not a comparison; the message
+        names the file.
     """
     # Check the fields, and that the methods with parameters exist.
     values = read_toml(Path(path))
@@ -202,8 +202,8 @@ def load_comparison(path: str | Path) -> Comparison:
 def _check_kinds(values: Mapping[str, Any]) -> None:
     """Raise a PlanError for a field of a comparison with a value of a wrong type.
 
-    `values` has the fields by name. Values inside tables and
-    lists are checked later, when plans are made of them.
+    `values` has the fields by name. Values inside tables and lists are
+    checked later, when plans are made of them.
     """
     runs = _checked_runs(values)
     data = values.get("data", [])
@@ -239,8 +239,8 @@ def _check_kinds(values: Mapping[str, Any]) -> None:
 def _checked_runs(values: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     """Return the runs in the values of a comparison: each has a method and known fields.
 
-    `values` has the fields of the comparison by name. PlanError
-    is raised for anything else.
+    `values` has the fields of the comparison by name. PlanError is
+    raised for anything else.
     """
     runs: list[Mapping[str, Any]] = values.get("runs", [])
     if (
@@ -314,8 +314,8 @@ def check_measured(plan: Plan, dataset: FoldedDataset) -> None:
 def folder_name(plan: Plan) -> str:
     """Return a short name for the folder of a plan's results: "gas-ranksvm-train-20".
 
-    The name differs for different parameters. Values of grids are
-    left out, because the run selects one of them.
+    The name differs for different parameters. Values of grids are left
+    out, because the run selects one of them.
     """
     parameter_texts = [
         "+".join(map(str, p.values(plan.parameters[p.name])))
@@ -330,8 +330,8 @@ def folder_name(plan: Plan) -> str:
         *parameter_texts,
         f"train-{share}" if share < 100 else "",
     ]
-    # A measure such as NDCG@10 may be a parameter; the sign is unusual in names
-    # of folders.
+    # A measure such as NDCG@10 may be a parameter; the sign is unusual
+    # in names of folders.
     return "-".join(filter(None, names)).replace("@", "-at-")
 
 
@@ -341,10 +341,10 @@ def tests_of(
     """Test the runs of each group of comparable runs against a reference run of the group.
 
     The reference is the run that the comparison names. If the
-    comparison names none, or the group does not have this run,
-    the reference is the best run of the group. Runs count from 1
-    on each dataset. A single run of a group, and runs without
-    estimates, have no tests.
+    comparison names none, or the group does not have this run, the
+    reference is the best run of the group. Runs count from 1 on each
+    dataset. A single run of a group, and runs without estimates, have
+    no tests.
     """
     comparisons: list[RunComparison] = []
     for runs in grouped(results, lambda result: result.data_name).values():
@@ -367,8 +367,8 @@ def comparison_table(
 ) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Return the header and the rows of a file's table of the runs of a comparison.
 
-    There is a row for each run and measure, and for each
-    published number to compare it with. Numbers have all digits.
+    There is a row for each run and measure, and for each published
+    number to compare it with. Numbers have all digits.
     """
     header = [
         "data",
@@ -405,8 +405,8 @@ def comparison_table(
         for name in plan.measures:
             ours = result.average.get(name, nan)
             single = result.baseline.get(name, nan)
-            # One row per published number. Without any, None makes one row with
-            # empty cells in their place.
+            # One row per published number. Without any, None makes one
+            # row with empty cells in their place.
             for published_number in published.get(name, ()) or (None,):
                 printed = (
                     (

@@ -1,15 +1,17 @@
 """Rules for ranking, testing, drawing or describing runs together, and the reasons against it.
 
-All code that shows numbers of several runs next to each other follows these
-rules: tables, best values and marks, references, tests and Holm families,
-curves, Pareto fronts, stability, reports, captions, exports and commands.
+All code that shows numbers of several runs next to each other follows
+these rules: tables, best values and marks, references, tests and Holm
+families, curves, Pareto fronts, stability, reports, captions, exports
+and commands.
 
-Two runs are comparable if they agree in data, label, protocol, folds, part and
-convention, if both are complete, and if their measures are estimates: from the
-test part, or cross-fitted on the validation part. The best of many values on
-the part that chose it is no estimate, so such a run is comparable with no other
-run. The same holds for a run of features that were chosen by hand from a model
-that had seen the measured queries.
+Two runs are comparable if they agree in data, label, protocol, folds,
+part and convention, if both are complete, and if their measures are
+estimates: from the test part, or cross-fitted on the validation part.
+The best of many values on the part that chose it is no estimate, so
+such a run is comparable with no other run. The same holds for a run of
+features that were chosen by hand from a model that had seen the
+measured queries.
 """
 
 from __future__ import annotations
@@ -61,11 +63,10 @@ class Comparability:
     Attributes
     ----------
     difference : Difference or None
-        First kind of difference between two runs; None for
-        comparable runs.
+        First kind of difference between two runs; None for comparable runs.
     reason : str
-        Reason, as part of a sentence about the first run: "on
-        MQ2007, not on MQ2008"; "" if comparable.
+        Reason, as part of a sentence about the first run: "on MQ2007,
+        not on MQ2008"; "" if comparable.
     """
 
     difference: Difference | None = None
@@ -97,8 +98,8 @@ class ComparisonKey:
     part : Part
         Part of the data on which the run is measured.
     is_hand_chosen : bool
-        Whether features were chosen by hand from a model that had
-        seen queries of the measures.
+        Whether features were chosen by hand from a model that had seen
+        queries of the measures.
     """
 
     data_name: str
@@ -115,8 +116,8 @@ def comparison_key(run: RunResult) -> ComparisonKey:
     """Return the properties of a run that must be equal in two runs to compare them.
 
     The properties are the run's data, label, convention of the
-    measures, folds, the part on which it is measured, and whether
-    a user chose its features by queries of this part.
+    measures, folds, the part on which it is measured, and whether a
+    user chose its features by queries of this part.
     """
     plan = run.plan
     return ComparisonKey(
@@ -136,18 +137,18 @@ def comparison_key(run: RunResult) -> ComparisonKey:
 def _is_hand_chosen(plan: Plan, folds: Iterable[int], part: Part) -> bool:
     """Return whether a user chose features by a model that had seen measured queries.
 
-    `plan` records the fold of this model, on which it was
-    trained. The model certainly had not seen the test queries of
-    this fold, so a run on the fold alone, measured on the test
-    part, counts as not chosen by hand.
+    `plan` records the fold of this model, on which it was trained. The
+    model certainly had not seen the test queries of this fold, so a run
+    on the fold alone, measured on the test part, counts as not chosen
+    by hand.
 
     `folds` and `part` are those on which the run is measured.
     """
     hand_choices = plan.extension(HandChoices)
     if hand_choices is None:
         return False
-    # `fold_origin` says how the folds were made, such as "5-fold, seed 0": only
-    # folds of the same origin are equal.
+    # `fold_origin` says how the folds were made, such as "5-fold, seed
+    # 0": only folds of the same origin are equal.
     fold_choices = tuple(HandChoice(plan.fold_origin, fold) for fold in folds)
     is_run_on_same_fold = (
         len(fold_choices) == 1 and hand_choices.choices == fold_choices
@@ -168,17 +169,17 @@ def comparable(run: RunResult, other: RunResult) -> Comparability:
     Parameters
     ----------
     run, other : RunResult
-        Results as they are shown, for instance without the test
-        part while the test part is sealed.
+        Results as they are shown, for instance without the test part
+        while the test part is sealed.
 
     Notes
     -----
-    The relation of comparable runs is symmetric and transitive.
-    It is reflexive for complete runs with estimates.
+    The relation of comparable runs is symmetric and transitive. It is
+    reflexive for complete runs with estimates.
     """
-    # Properties that must be equal: the first one that differs is the reason.
-    # `_KEY_ATTRIBUTES` has each kind of difference, and its attribute in the
-    # keys.
+    # Properties that must be equal: the first one that differs is the
+    # reason. `_KEY_ATTRIBUTES` has each kind of difference, and its
+    # attribute in the keys.
     key = comparison_key(run)
     other_key = comparison_key(other)
     for difference, attribute in _KEY_ATTRIBUTES:
@@ -216,8 +217,8 @@ def why_unranked(run: RunResult) -> str:
     """
     match run.part:
         case Part.CHOSEN_ON:
-            # `unfitted` says why there are no values of models that were chosen
-            # without the measured query.
+            # `unfitted` says why there are no values of models that
+            # were chosen without the measured query.
             reason = run.unfitted.sentence if run.unfitted else ""
             text = tr(
                 "measured only on the validation part that chose the model: {reason}"
@@ -245,8 +246,8 @@ _KEY_ATTRIBUTES = (
 )
 """Differences with their attributes, in the order in which they are the reason.
 
-The digest comes late, because another label, protocol or number of folds changes
-it, too.
+The digest comes late, because another label, protocol or number of
+folds changes it, too.
 """
 
 
@@ -256,8 +257,8 @@ def _difference_text(
     """Return how the properties of two runs differ: "on MQ2007, not on MQ2008".
 
     The text is part of a sentence. `key` and `other` have the
-    properties of the runs that comparable runs share, and
-    `difference` says which of these properties differs.
+    properties of the runs that comparable runs share, and `difference`
+    says which of these properties differs.
     """
     # Data may differ although their name is the same.
     match difference:
@@ -335,12 +336,12 @@ class ComparableGroup(Generic[Name]):
     runs : Mapping of Name to RunResult
         Runs by name, in the given order.
     unranked : str
-        Why the runs are not ranked, as part of a sentence:
-        "measured only on the validation part that chose the
-        model"; "" for runs that are comparable with each other.
+        Why the runs are not ranked, as part of a sentence: "measured
+        only on the validation part that chose the model"; "" for runs
+        that are comparable with each other.
     why_separate : str
-        Why the runs are not ranked with the first group on the
-        same dataset; "" for the first group itself.
+        Why the runs are not ranked with the first group on the same
+        dataset; "" for the first group itself.
     """
 
     key: ComparisonKey
@@ -376,8 +377,8 @@ class ComparableGroup(Generic[Name]):
 _Kind = tuple[ComparisonKey, bool, tuple[int, ...], Unfitted | None]
 """Properties that the runs of a group share.
 
-They are the key, whether a run is complete, the queries per fold, and why runs
-are not cross-fitted.
+They are the key, whether a run is complete, the queries per fold, and
+why runs are not cross-fitted.
 """
 
 
@@ -386,14 +387,13 @@ def comparable_groups(
 ) -> tuple[ComparableGroup[Name], ...]:
     """Divide runs into groups; runs are comparable if they are in the same group.
 
-    `runs` has the runs by name. Groups follow each other by
-    dataset, in order of first occurrence. On a dataset, groups
-    with estimates come first, then groups with more queries. Runs
-    that are not finished, or whose measures are no estimates, are
-    in groups without ranking.
+    `runs` has the runs by name. Groups follow each other by dataset, in
+    order of first occurrence. On a dataset, groups with estimates come
+    first, then groups with more queries. Runs that are not finished, or
+    whose measures are no estimates, are in groups without ranking.
     """
-    # Runs of the same kind are comparable with each other.
-    # A kind is a tuple of the properties that the runs of a group share.
+    # Runs of the same kind are comparable with each other. A kind is a
+    # tuple of the properties that the runs of a group share.
     members: dict[_Kind, dict[Name, RunResult]] = {}
     for name, run in runs.items():
         # Runs without estimates are grouped by the reason for it.
@@ -401,23 +401,23 @@ def comparable_groups(
         kind = comparison_key(run), run.complete, run.queries_per_fold, unfitted
         members.setdefault(kind, {})[name] = run
 
-    # Datasets in the order of the runs; in each, ranked groups with the most
-    # queries first.
+    # Datasets in the order of the runs; in each, ranked groups with the
+    # most queries first.
     datasets = list(dict.fromkeys(run.data_name for run in runs.values()))
 
     def rank(kind: _Kind) -> tuple[int, bool, int]:
         """Return the key by which groups of runs are sorted, from the runs' common properties.
 
-        `datasets`, the names of the data in order, is a variable
-        of the enclosing function.
+        `datasets`, the names of the data in order, is a variable of the
+        enclosing function.
         """
         key, complete, sizes, _ = kind
         is_ranked = complete and key.part.is_estimate and not key.is_hand_chosen
         # Ascending order: ranked groups (False) first, then more queries.
         return datasets.index(key.data_name), not is_ranked, -sum(sizes)
 
-    # The first group of a dataset is the main one; the other groups say why they
-    # are separate from it.
+    # The first group of a dataset is the main one; the other groups say
+    # why they are separate from it.
     groups: list[ComparableGroup[Name]] = []
     for kind in sorted(members, key=rank):
         key, complete, *_ = kind
@@ -473,9 +473,8 @@ class ExpectedRun:
     def kind(self) -> tuple[str, str, str, str, tuple[int, ...], str]:
         """Properties that comparable runs share, as far as they are known before any results.
 
-        The properties are data, label, convention, origin of the
-        folds, folds, and folds of features that were chosen by
-        hand.
+        The properties are data, label, convention, origin of the folds,
+        folds, and folds of features that were chosen by hand.
         """
         hand_choices = self.plan.extension(HandChoices)
         return (
@@ -490,8 +489,8 @@ class ExpectedRun:
     def belongs_to(self, group: ComparableGroup[Any]) -> bool:
         """Return whether the run will be comparable with the runs of a group.
 
-        The answer uses only properties that are known before the
-        run has results.
+        The answer uses only properties that are known before the run
+        has results.
         """
         key = group.key
         if _is_hand_chosen(self.plan, self.folds, key.part) is not key.is_hand_chosen:
@@ -510,8 +509,8 @@ class ExpectedRun:
 def paired_over(plan: Plan, n: int) -> str:
     """Describe the pairs of values in a test of two runs of a plan: "784 queries".
 
-    `n` is the number of pairs. In data of one ranking, each fold
-    counts as a query, and the pairs are folds.
+    `n` is the number of pairs. In data of one ranking, each fold counts
+    as a query, and the pairs are folds.
     """
     if plan.one_ranking:
         return trn("{n:,} fold of one ranking", "{n:,} folds of one ranking", n).format(

@@ -56,9 +56,9 @@ class Published:
     def fits(self, plan: Plan, dataset: str) -> bool:
         """Return whether the published number is one of a plan's method on a dataset.
 
-        `dataset` is the name of the data: letter case does not
-        matter, and it may have a suffix. The conditions of the
-        number on parameters, if any, must hold.
+        `dataset` is the name of the data: letter case does not matter,
+        and it may have a suffix. The conditions of the number on
+        parameters, if any, must hold.
         """
         return (
             dataset.lower().startswith(self.dataset.lower())
@@ -74,16 +74,16 @@ class Published:
 def _is_fulfilled(condition: str, plan: Plan) -> bool:
     """Return whether a parameter of a plan fulfils a condition of a published number.
 
-    The condition is a value, as in "loss=hinge", or a number that
-    a value exceeds: "lambda1>0".
+    The condition is a value, as in "loss=hinge", or a number that a
+    value exceeds: "lambda1>0".
     """
     # Without "=" in the condition, `equal` is "".
     name, equal, value = condition.partition("=")
     if not equal:
         name, _, value = condition.partition(">")
     parameter = plan.parameters.get(name)
-    # One text, for which there are conditions of equality only; numbers are a
-    # tuple of one or several values.
+    # One text, for which there are conditions of equality only; numbers
+    # are a tuple of one or several values.
     if not isinstance(parameter, tuple):
         return str(parameter) == value
     if equal:
@@ -161,8 +161,8 @@ def published(plan: Plan, dataset: str, measure: str) -> tuple[Published, ...]:
 def printed_of(run: RunResult) -> dict[str, tuple[Published, ...]]:
     """Return the published numbers that can be compared with a run, by measure.
 
-    The result is {} unless the run is measured on the test parts
-    of the five folds of LETOR.
+    The result is {} unless the run is measured on the test parts of the
+    five folds of LETOR.
     """
     plan = run.plan
     # Published numbers are averages over the test parts of LETOR's five folds.

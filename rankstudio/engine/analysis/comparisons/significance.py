@@ -1,7 +1,7 @@
 """Paired significance tests of finished runs on the same queries.
 
-This module also decides which tests are one family for Holm's correction, and
-which runs are identical.
+This module also decides which tests are one family for Holm's
+correction, and which runs are identical.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _NOT_COMPARED = ("data", "folds", "measures")
 def first_equals(runs: Sequence[RunResult]) -> list[int]:
     """Return for each run the position of the first equal run; its own if there is none.
 
-    A run is equal to another run of the same plan on data of the
-    same name if the features and measures of their models are
-    identical, bit for bit; the location of the data, the reported
-    measures and unused parameters do not matter.
+    A run is equal to another run of the same plan on data of the same
+    name if the features and measures of their models are identical, bit
+    for bit; the location of the data, the reported measures and unused
+    parameters do not matter.
     """
     firsts: list[int] = []
     for position, run in enumerate(runs):
@@ -53,9 +53,9 @@ def first_equals(runs: Sequence[RunResult]) -> list[int]:
 def repeats(run: RunResult, other: RunResult) -> bool:
     """Return whether a run repeats another run, with equal results bit for bit.
 
-    This is so if the plans agree in all that changes a model, the
-    data have the same name, and the models have the same
-    features, weights and measures.
+    This is so if the plans agree in all that changes a model, the data
+    have the same name, and the models have the same features, weights
+    and measures.
     """
     return run is other or (
         run.data_name == other.data_name
@@ -125,8 +125,8 @@ class CorrectedTest:
         Test of the difference: the run minus the other run.
     p_holm, p_t_holm, p_wilcoxon_holm : float
         p value of the randomisation test, of Student's t and of
-        Wilcoxon's signed ranks, each with Holm's correction for
-        the family, all comparisons of a table.
+        Wilcoxon's signed ranks, each with Holm's correction for the
+        family, all comparisons of a table.
     """
 
     test: PairedComparison
@@ -139,10 +139,10 @@ def family(comparisons: Sequence[PairedComparison]) -> list[CorrectedTest]:
     """Return all comparisons of a table with p values by Holm's correction.
 
     Each test is corrected on its own; its family contains all
-    comparisons of one table by one measure, of each run that can
-    be paired with the reference run. All pairs of a table of pins
-    are also one family. Runs that repeat another run, or the
-    reference, do not count: see :func:`first_equals` and
+    comparisons of one table by one measure, of each run that can be
+    paired with the reference run. All pairs of a table of pins are also
+    one family. Runs that repeat another run, or the reference, do not
+    count: see :func:`first_equals` and
     :func:`distinct_family`.
     """
     corrected = [
@@ -160,8 +160,7 @@ def distinct_family(
     Parameters
     ----------
     comparisons : sequence of PairedComparison
-        Tests of a run against another run; together they are one
-        family.
+        Tests of a run against another run; together they are one family.
     pairs : sequence of pairs of int
         Numbers of the two runs of each comparison; for a run that
         repeats an earlier one, the number of the first.
@@ -171,8 +170,8 @@ def distinct_family(
     list of CorrectedTest
         One per comparison; identical runs need no correction.
     """
-    # Position of the first comparison of each pair of different runs: in
-    # reversed order, so that it overwrites those of its repetitions.
+    # Position of the first comparison of each pair of different runs:
+    # in reversed order, so that it overwrites those of its repetitions.
     numbered_pairs = reversed(list(enumerate(pairs)))
     index_of_pair = {
         (run, other): index for index, (run, other) in numbered_pairs if run != other
@@ -182,8 +181,8 @@ def distinct_family(
     # The tests are in the order of the pairs.
     corrected = dict(zip(index_of_pair, tests, strict=True))
     return [
-        # The test of a run against itself is not corrected: its p values are
-        # used as they are.
+        # The test of a run against itself is not corrected: its p
+        # values are used as they are.
         corrected.get(pair)
         or CorrectedTest(test, *(getattr(test, name) for name in _P_FIELDS))
         for pair, test in zip(pairs, comparisons, strict=True)
@@ -209,16 +208,16 @@ class ComparedRun:
     role : {"reference", "compared", "waiting", "left out"}
         State of the row; a waiting row is being compared.
     differs : str
-        Settings that differ from the reference run, or the reason
-        why the run is left out.
+        Settings that differ from the reference run, or the reason why
+        the run is left out.
     mean : float or None
         Mean of the measure over the folds.
     found : PairedComparison or None
         Test against the reference run; None before it is made, or
         without a test.
     p_holm, p_t_holm, p_wilcoxon_holm : float or None
-        As in :class:`CorrectedTest`; None until all runs of the
-        table are compared.
+        As in :class:`CorrectedTest`; None until all runs of the table
+        are compared.
     """
 
     key: int
@@ -243,11 +242,11 @@ class RunComparison:
     measure : str
         Measure of the comparison.
     reference : int or None
-        Position of the reference run; None for a run without
-        another one, and for runs that are not ranked.
+        Position of the reference run; None for a run without another
+        one, and for runs that are not ranked.
     tests : tuple of CorrectedTest or None
-        One per run; None for the reference, and for a run whose
-        measure is not known in each query.
+        One per run; None for the reference, and for a run whose measure
+        is not known in each query.
     """
 
     group: ComparableGroup[int]
@@ -311,9 +310,10 @@ def why_unpaired(run: RunResult, reference: RunResult, name: str) -> str:
     Returns
     -------
     str
-        Reason, as part of a sentence about the first run; "" if the runs are
-        comparable, see `rankstudio.engine.analysis.comparisons.comparability`,
-        and both have values in each query.
+        Reason, as part of a sentence about the first run; "" if the
+        runs are comparable, see
+        `rankstudio.engine.analysis.comparisons.comparability`, and both
+        have values in each query.
     """
     comparability = comparable(run, reference)
     if not comparability.is_comparable:
@@ -328,10 +328,9 @@ def compare_with(
 ) -> PairedComparison:
     """Test the difference between two runs in a measure over their queries.
 
-    The runs must be comparable and have the measure `name` in
-    each query. The result is the difference, `run` minus
-    `reference`, with its p values. `seed` is that of the
-    randomisation and the bootstrap.
+    The runs must be comparable and have the measure `name` in each
+    query. The result is the difference, `run` minus `reference`, with
+    its p values. `seed` is that of the randomisation and the bootstrap.
     """
     better = measure(name).higher_is_better
     return compare_paired(
@@ -345,8 +344,8 @@ def compare_with(
 def best_run(runs: Sequence[RunResult], name: str) -> RunResult | None:
     """Return the run with the best average of a measure, the first among ties.
 
-    The result is None if no run has the measure, or if runs that
-    have it are not comparable.
+    The result is None if no run has the measure, or if runs that have
+    it are not comparable.
     """
     measured = [run for run in runs if name in run.average]
     if not all(comparable(run, measured[0]).is_comparable for run in measured[1:]):
@@ -372,8 +371,7 @@ def compared_runs(
     name : str
         Name of the measure.
     comparisons : Mapping of int to PairedComparison
-        Finished comparisons with the reference run, by run
-        number.
+        Finished comparisons with the reference run, by run number.
     """
     # Runs with a reason other than "" cannot be paired with the reference.
     against = runs[reference]
@@ -448,10 +446,10 @@ def _corrected_tests(
 ) -> list[CorrectedTest]:
     """Return the tests of runs against the reference, corrected as one family.
 
-    `runs` has the runs by number, and `reference` and
-    `other_keys` are the numbers of the reference and of the runs
-    to test. `comparisons` has the uncorrected test of each run by
-    its number. Runs that repeat another run count once.
+    `runs` has the runs by number, and `reference` and `other_keys` are
+    the numbers of the reference and of the runs to test. `comparisons`
+    has the uncorrected test of each run by its number. Runs that repeat
+    another run count once.
     """
     # For each run, the position of the first run that it repeats, or its own.
     first_of_reference, *firsts = first_equals(
@@ -476,21 +474,21 @@ def compare_groups(
     runs : Mapping of int to RunResult
         Runs on one dataset, by number.
     name : str, optional
-        Measure; by default the selection criterion of the first
-        run, or its first reported measure.
+        Measure; by default the selection criterion of the first run, or
+        its first reported measure.
     against : int or str, optional
-        Reference run of its group: number of the run, the key of
-        its method, "gas", or of method and ranker, "gas/ranksvm".
-        By default, and in groups without this run, the run with
-        the best average.
+        Reference run of its group: number of the run, the key of its
+        method, "gas", or of method and ranker, "gas/ranksvm". By
+        default, and in groups without this run, the run with the best
+        average.
     seed : int, default 0
         Seed of the randomisation and the bootstrap.
 
     Raises
     ------
     PlanError
-        If there is no run, none has the measure, or the reference
-        run does not exist.
+        If there is no run, none has the measure, or the reference run
+        does not exist.
     """
     if not runs:
         raise PlanError("No runs to compare: expected a completed run, found none.")
@@ -528,20 +526,20 @@ def compare_runs(
     runs : sequence of RunResult
         Comparable runs; their numbers count from 1.
     name : str, optional
-        Measure; by default the selection criterion of the first
-        run, or its first reported measure.
+        Measure; by default the selection criterion of the first run, or
+        its first reported measure.
     against : int or str, optional
-        Reference run: number of the run, the key of its method,
-        "gas", or of method and ranker, "gas/ranksvm"; by default
-        the run with the best average.
+        Reference run: number of the run, the key of its method, "gas",
+        or of method and ranker, "gas/ranksvm"; by default the run with
+        the best average.
     seed : int, default 0
         Seed of the randomisation and the bootstrap.
 
     Raises
     ------
     PlanError
-        If there are fewer than two runs, runs are not comparable,
-        a measure is missing, or the reference run does not exist.
+        If there are fewer than two runs, runs are not comparable, a
+        measure is missing, or the reference run does not exist.
     """
     if len(runs) < 2:
         raise PlanError(
@@ -569,9 +567,9 @@ def _compared_with_reference(
 ) -> RunComparison:
     """Test the runs of a group against its reference run by a measure.
 
-    The p values are corrected for the number of tests. `name` is
-    the measure. `against` names the reference, and `seed` is that
-    of the randomisation and the bootstrap.
+    The p values are corrected for the number of tests. `name` is the
+    measure. `against` names the reference, and `seed` is that of the
+    randomisation and the bootstrap.
     """
     runs = list(group.runs.values())
     reference = (
@@ -603,9 +601,8 @@ def pin_effects(
 ) -> tuple[PinEffect, ...]:
     """Test every run with pinned or banned features against a partner run.
 
-    The partner is a run that differs in these features only: the
-    same run without pins, or else the first earlier run with
-    other pins.
+    The partner is a run that differs in these features only: the same
+    run without pins, or else the first earlier run with other pins.
 
     Parameters
     ----------
@@ -626,8 +623,8 @@ def pin_effects(
     is_measured = [result.has_per_query(name) for result in runs]
     pairs = []
     for run, plan in enumerate(plans):
-        # Runs that differ from this run in their pins only, and that can be
-        # compared with it.
+        # Runs that differ from this run in their pins only, and that
+        # can be compared with it.
         similar_runs = [
             other
             for other, other_plan in enumerate(plans)
@@ -653,8 +650,8 @@ def _family_tests(
 ) -> list[CorrectedTest]:
     """Test pairs of runs by a measure, with a correction of p for all pairs together.
 
-    A pair has the positions in `runs` of two runs; the test is of
-    the first run minus the second.
+    A pair has the positions in `runs` of two runs; the test is of the
+    first run minus the second.
     """
     # The first run that is equal to each run: equal pairs are one test.
     firsts = first_equals(runs)
@@ -669,9 +666,9 @@ def _family_tests(
 def comparing_measure(plan: Plan, name: str = "") -> str:
     """Return the name of the measure for comparing runs, by the plan of the first run.
 
-    The result is `name` if the plan has this measure, otherwise
-    the measure that selects the model. If the method's own
-    criterion selects, the result is the first reported measure.
+    The result is `name` if the plan has this measure, otherwise the
+    measure that selects the model. If the method's own criterion
+    selects, the result is the first reported measure.
     """
     measure_name = name if name in plan.evaluated else plan.chosen_by
     return measure_name if measure_name != CRITERION else plan.measures[0]
@@ -693,10 +690,10 @@ def reference_position(
 ) -> int | None:
     """Return the position of the reference run among comparable runs.
 
-    The reference is the run that `against` names by its number or
-    its method; without this run, the run with the best average of
-    the measure `name`. The result is None for a single run, or if
-    no run is the best.
+    The reference is the run that `against` names by its number or its
+    method; without this run, the run with the best average of the
+    measure `name`. The result is None for a single run, or if no run is
+    the best.
     """
     if len(runs) == 1:
         return None
@@ -714,8 +711,8 @@ def reference_position(
 def named(plans: Sequence[Plan], name: str) -> int:
     """Return the position of the plan of a method with a name: "gas" or "gas/ranksvm".
 
-    "gas" alone means GAS with its own model if it is among the
-    runs, otherwise the first GAS run with a ranker.
+    "gas" alone means GAS with its own model if it is among the runs,
+    otherwise the first GAS run with a ranker.
 
     Raises
     ------
@@ -745,8 +742,8 @@ def is_named(plan: Plan, name: str) -> bool:
 def _difference_text(run: RunResult, reference: RunResult) -> str:
     """Return how the plan of a run differs from that of a reference run, as a text.
 
-    If only pinned or banned features differ, the text says that
-    the comparison shows the effect of these features.
+    If only pinned or banned features differ, the text says that the
+    comparison shows the effect of these features.
     """
     names = dict(zip(run.feature_ids.tolist(), run.feature_names, strict=True))
     text = " · ".join(differences(run.plan, reference.plan, names))

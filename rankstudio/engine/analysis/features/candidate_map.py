@@ -33,8 +33,7 @@ class CandidateGroups:
     Attributes
     ----------
     names : tuple of str of length n
-        Name of the candidate of each column: its group, or the
-        feature itself.
+        Name of the candidate of each column: its group, or the feature itself.
     columns : ColumnGroups
         Columns of each candidate.
     """
@@ -85,10 +84,10 @@ class CandidateGroups:
     def correlations(self, features: Floats) -> Floats:
         """Return correlations, shape (n, n), in which a group is one feature.
 
-        `features`, shape (n, n), has the correlations of the
-        features. The correlation of two groups is that of their
-        two most similar features. The value is in the row and the
-        column of the first feature of each group.
+        `features`, shape (n, n), has the correlations of the features.
+        The correlation of two groups is that of their two most similar
+        features. The value is in the row and the column of the first
+        feature of each group.
         """
         # Without groups, each column is a candidate of its own.
         if self.columns.trivial:
@@ -98,8 +97,8 @@ class CandidateGroups:
             if len(group) > 1:
                 representative = group[0]
                 members = np.array(group)
-                # First the row of the representative, then its column, from the
-                # member of greatest size.
+                # First the row of the representative, then its column,
+                # from the member of greatest size.
                 largest = np.abs(merged[list(group)]).argmax(axis=0)
                 merged[representative] = merged[
                     members[largest], np.arange(largest.size)
@@ -140,15 +139,14 @@ An array of the map then takes about 8 MB at most, for any number of features.
 class CandidateMap:
     """Map of the scores of features at the steps of a path, with a row per feature.
 
-    A path is the sequence of models that training makes; a column
-    of the map is a step.
+    A path is the sequence of models that training makes; a column of
+    the map is a step.
 
     Attributes
     ----------
     features : tuple of int
-        0-based columns of the R rows: first the path's features
-        in order, then the others, or the best of very many
-        others.
+        0-based columns of the R rows: first the path's features in
+        order, then the others, or the best of very many others.
     places : tuple of int
         Positions of the C steps on the path.
     numbers : tuple of int
@@ -158,13 +156,13 @@ class CandidateMap:
         :func:`shares`), or ranks among the candidates. NaN for
         features that were not candidates.
     taken : ndarray of shape (R, C), bool
-        Whether the feature is selected at the step; for an
-        iteration or round, whether it has the largest score.
+        Whether the feature is selected at the step; for an iteration or
+        round, whether it has the largest score.
     n_candidates : ndarray of shape (C,)
         Number of candidates that each step compared.
     n_features, n_steps : int
-        Numbers of candidates and of steps of the path, with those
-        that are not in the map.
+        Numbers of candidates and of steps of the path, with those that
+        are not in the map.
     growing : bool
         Whether each step extends the previous one.
     """
@@ -196,23 +194,24 @@ class CandidateMap:
             Maximum number of rows and of columns, at least 1.
         step : int, optional
             Position of a step on the path that is included; on a
-            growing path, by default the first steps are included.
-            Of iterations and rounds, the first, the last and this
-            step are included, and some in between, more densely
-            at the start, where most changes occur.
+            growing path, by default the first steps are included. Of
+            iterations and rounds, the first, the last and this step are
+            included, and some in between, more densely at the start,
+            where most changes occur.
         always : int, optional
             Column of a feature that always has a row.
 
         Returns
         -------
         CandidateMap
-            A map of some steps. The rows are the features
-            selected at these steps, in order of the path, then
-            the features with the largest shares. Features that
-            are candidates at none of the steps are left out.
+            A map of some steps. The rows are the features selected at
+            these steps, in order of the path, then the features with
+            the largest shares. Features that are candidates at none of
+            the steps are left out.
         """
-        # `step_positions` has the position on the path of each step of the map.
-        # A growing path shows successive steps up to the wanted one.
+        # `step_positions` has the position on the path of each step of
+        # the map. A growing path shows successive steps up to the
+        # wanted one.
         n = len(self.step_positions)
         count = max(1, min(n, most_steps))
         nearest = (
@@ -226,8 +225,8 @@ class CandidateMap:
         else:
             # Steps at equal ratios: denser at the start.
             columns = np.unique(np.rint(np.geomspace(1, n, count)).astype(np.int64)) - 1
-            # The wanted step replaces the closest one, if possible not the
-            # first or the last.
+            # The wanted step replaces the closest one, if possible not
+            # the first or the last.
             if nearest not in columns:
                 inner_columns = columns[1:-1] if columns.size > 2 else columns
                 inner_columns[np.abs(inner_columns - nearest).argmin()] = nearest
@@ -279,14 +278,14 @@ class Margin:
     score : float
         Score of the selected feature; NaN if it was not compared.
     rival : int or None
-        Column of the best candidate that was not selected, the
-        rival; None without one.
+        Column of the best candidate that was not selected, the rival;
+        None without one.
     rival_score : float
         Score of the rival.
     share : float
         Difference of the scores as a share of the larger absolute
-        score, at most 1: negative if the rival was ahead, as for
-        a pinned feature; NaN without a rival.
+        score, at most 1: negative if the rival was ahead, as for a
+        pinned feature; NaN without a rival.
     """
 
     number: int
@@ -300,14 +299,13 @@ class Margin:
 def shares(score: CandidateScore, values: Floats) -> Floats:
     """Return the scores of candidates at a step as shares of the best score, from 0 to 1.
 
-    A share is the score divided by the best score. If the
-    smallest score is the best, the best score is divided by the
-    score instead. If no score is positive, or 0 has no meaning, a
-    share is the position of the score between the worst and the
-    best score.
+    A share is the score divided by the best score. If the smallest
+    score is the best, the best score is divided by the score instead.
+    If no score is positive, or 0 has no meaning, a share is the
+    position of the score between the worst and the best score.
 
-    `values` has shape (n,), with one score per feature, and so
-    has the result. Features that were not candidates have NaN.
+    `values` has shape (n,), with one score per feature, and so has the
+    result. Features that were not candidates have NaN.
     """
     is_candidate = np.isfinite(values)
     if not is_candidate.any():
@@ -320,8 +318,8 @@ def shares(score: CandidateScore, values: Floats) -> Floats:
             low, values, out=np.ones(values.size), where=is_candidate & (values > low)
         )
         return np.where(is_candidate, ratio, np.nan)
-    # `from_zero` says that a worthless feature has the score 0, so that scores
-    # can be divided.
+    # `from_zero` says that a worthless feature has the score 0, so that
+    # scores can be divided.
     if high > 0 and score.from_zero:
         return np.clip(values / high, 0.0, 1.0)
     return (
@@ -343,14 +341,14 @@ def candidate_map(
     score : CandidateScore
         Score by which the method compares candidates.
     groups : CandidateGroups, optional
-        Groups of the features; each group has one row, that of
-        its representative column.
+        Groups of the features; each group has one row, that of its
+        representative column.
 
     Notes
     -----
-    O(K n log n) for K steps and n features. For a path with more
-    than a million scores, the map has fewer steps: the first ones
-    of a growing path, or evenly spaced iterations and rounds.
+    O(K n log n) for K steps and n features. For a path with more than a
+    million scores, the map has fewer steps: the first ones of a growing
+    path, or evenly spaced iterations and rounds.
     """
     # Groups are candidates as a whole: one column stands for each group.
     rows = np.arange(path.steps[0].coef.size)
@@ -362,8 +360,8 @@ def candidate_map(
     step_positions = _shown_steps(
         path, max(_MIN_STEPS, _MAX_SCORES // path.steps[0].coef.size)
     )
-    # Shape (steps, n). The divisor makes a sum over documents a value per
-    # document.
+    # Shape (steps, n). The divisor makes a sum over documents a value
+    # per document.
     scores = np.array(
         [score.of(path.steps[index], path.divisor) for index in step_positions]
     )
@@ -371,8 +369,9 @@ def candidate_map(
     if not is_candidate.any():
         return None
 
-    # Rows of the map: selected features in the order of the path, then the
-    # others. `gains` are scores with the sign by which larger is better.
+    # Rows of the map: selected features in the order of the path, then
+    # the others. `gains` are scores with the sign by which larger is
+    # better.
     order = arrival_order(path, score)
     other_columns = np.setdiff1d(rows, order)
     if other_columns.size > _MAX_ROWS:  # keep those with the best scores
@@ -411,8 +410,8 @@ def candidate_map(
 def _ranks_of_gains(gains: Floats) -> Floats:
     """Return the rank of each gain: 1 for the greatest, NaN for gains that are not finite.
 
-    A gain is a score with the sign by which larger is better.
-    Equal gains share the better rank.
+    A gain is a score with the sign by which larger is better. Equal
+    gains share the better rank.
     """
     ascending = np.sort(gains[np.isfinite(gains)])
     ranks = 1.0 + ascending.size - np.searchsorted(ascending, gains, side="right")
@@ -422,8 +421,8 @@ def _ranks_of_gains(gains: Floats) -> Floats:
 def arrival_order(path: PathResult, score: CandidateScore) -> list[int]:
     """Return the columns of the features of a path's models, in order of selection.
 
-    For iterations and rounds, the order is that of the last
-    scores, the best first.
+    For iterations and rounds, the order is that of the last scores, the
+    best first.
     """
     if path.step_kind is not StepKind.FEATURES:
         last = path.steps[-1]
@@ -438,14 +437,13 @@ def arrival_order(path: PathResult, score: CandidateScore) -> list[int]:
 def margins(path: PathResult, score: CandidateScore) -> dict[int, Margin]:
     """Return the lead of each feature of a path over its best rival, by column.
 
-    A margin is the lead over the best candidate that was not
-    selected, as a share of the larger score.
+    A margin is the lead over the best candidate that was not selected,
+    as a share of the larger score.
 
-    On a path whose steps add features, the margin is that at the
-    step that selects the feature. For iterations, the margin is
-    that over the next feature by the scores of the last
-    iteration. Rounds have no margins, because no round selects a
-    feature.
+    On a path whose steps add features, the margin is that at the step
+    that selects the feature. For iterations, the margin is that over
+    the next feature by the scores of the last iteration. Rounds have no
+    margins, because no round selects a feature.
     """
     if path.step_kind is StepKind.ROUNDS:
         return {}
@@ -476,9 +474,9 @@ def step_margin(
 ) -> Margin:
     """Return the lead of a feature over its best rival at a step, as a `Margin`.
 
-    A rival is a candidate that the step did not select. The
-    margin has the scores of both, and their difference as a share
-    of the larger score.
+    A rival is a candidate that the step did not select. The margin has
+    the scores of both, and their difference as a share of the larger
+    score.
 
     Parameters
     ----------
@@ -487,8 +485,8 @@ def step_margin(
     step : Step
         A step with at least one feature.
     feature : int, optional
-        Column of the feature; by default the one selected by the
-        step, or the one with the largest weight.
+        Column of the feature; by default the one selected by the step,
+        or the one with the largest weight.
     divisor : float
         Divisor that makes the criteria comparable between folds.
     """
@@ -509,9 +507,9 @@ def is_share_meaningless(score: CandidateScore, margin: Margin) -> bool:
     """Return whether the share of a margin means nothing, as a candidate reduces nothing.
 
     A margin is the lead of a feature over a rival; scores are
-    reductions of the method's criterion. The lead over a
-    candidate without any reduction is always 100 %, and a lead
-    between candidates that raise the criterion has no meaning.
+    reductions of the method's criterion. The lead over a candidate
+    without any reduction is always 100 %, and a lead between candidates
+    that raise the criterion has no meaning.
     """
     return (
         score.source is ScoreSource.CRITERION
@@ -525,8 +523,7 @@ def _margin_to_rival(
     """Return the lead of a feature over the best of its rivals, as a `Margin`.
 
     `values`, shape (n,), has the scores of all features at step
-    `number`, and `rivals` the columns of the rivals, perhaps
-    none.
+    `number`, and `rivals` the columns of the rivals, perhaps none.
     """
     own_score = float(values[feature])
     # Without a rival or a score there is no margin.
@@ -541,8 +538,8 @@ def _margin_to_rival(
     # Share of the larger of the two scores.
     share = float(gains[feature] - gains[rival]) / size if size else 0.0
 
-    # Between scores of opposite signs the difference exceeds the larger score:
-    # the share is limited to 1.
+    # Between scores of opposite signs the difference exceeds the larger
+    # score: the share is limited to 1.
     return Margin(
         number=number,
         feature=feature,
@@ -556,8 +553,8 @@ def _margin_to_rival(
 def _shown_steps(path: PathResult, max_steps: int) -> list[int]:
     """Return the positions on a path of the steps that a map shows, at most `max_steps`.
 
-    These are the first steps of a path that adds features,
-    otherwise evenly spaced iterations or rounds.
+    These are the first steps of a path that adds features, otherwise
+    evenly spaced iterations or rounds.
     """
     n = len(path.steps)
     if path.step_kind is StepKind.FEATURES or n <= max_steps:
@@ -586,8 +583,8 @@ def _chosen_columns(
 
     `step_positions` are the positions on the path of C steps, and
     `scores`, shape (C, n), has their scores of n features. For an
-    iteration or round, the best column is that of the largest
-    score, with the sign by which larger is better.
+    iteration or round, the best column is that of the largest score,
+    with the sign by which larger is better.
     """
     if path.step_kind is StepKind.FEATURES:
         return [added_at(path, index) for index in step_positions]

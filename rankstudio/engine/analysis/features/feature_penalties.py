@@ -26,14 +26,12 @@ def feature_penalties(
 ) -> FeaturePenalties:
     """Return the importance and similarities by which a method weighs some features.
 
-    The similarities are those to other features, such as selected
-    ones.
+    The similarities are those to other features, such as selected ones.
 
     Parameters
     ----------
     plan : Plan
-        Plan with a method that weighs features by importance and
-        similarity.
+        Plan with a method that weighs features by importance and similarity.
     parameters : Mapping
         One value for each parameter of the method, by name.
     data : TrainingData
@@ -41,14 +39,14 @@ def feature_penalties(
     ids : ndarray of shape (n,)
         1-based ids of the n features.
     columns, selected : sequence of int
-        Columns of the features, and columns of the features that
-        they are compared with.
+        Columns of the features, and columns of the features that they
+        are compared with.
 
     Notes
     -----
     For m documents, n features and |q| documents of a query:
-    correlations take O(mn²) once for the training data, Kendall's
-    τ O(m log |q|) for a pair.
+    correlations take O(mn²) once for the training data, Kendall's τ O(m
+    log |q|) for a pair.
     """
     method = estimator(plan, plan.entry, parameters, ids)
     column_array = np.asarray(columns, dtype=np.int64)

@@ -96,8 +96,8 @@ class ValueHistogram:
         Left edge of the first bin and right edge of the last bin.
         Values outside are counted in these bins.
     counts : ndarray of shape (2, 24)
-        Number of documents in each bin: all of them, and those
-        with a label above 0.
+        Number of documents in each bin: all of them, and those with a
+        label above 0.
     """
 
     low: float
@@ -108,8 +108,8 @@ class ValueHistogram:
     def shares(self) -> Floats:
         """Counts as shares of the documents, which sum to 1 in each row; 0 in an empty row.
 
-        The shape is that of `counts`: a row for all documents,
-        and one for the relevant ones.
+        The shape is that of `counts`: a row for all documents, and one
+        for the relevant ones.
         """
         totals = self.counts.sum(axis=1, keepdims=True)
         shares: Floats = np.divide(
@@ -129,10 +129,9 @@ class FeatureQuality:
     histogram : ValueHistogram
         Distribution of the values.
     alone : Mapping of str to float
-        MAP and NDCG@10 of ranking by this feature alone; AUC and
-        MAP for one ranking without queries. The feature ranks in
-        the direction in which the first of the measures is
-        better.
+        MAP and NDCG@10 of ranking by this feature alone; AUC and MAP
+        for one ranking without queries. The feature ranks in the
+        direction in which the first of the measures is better.
     ascending : bool
         Whether this direction puts small values first.
     findings : tuple of Finding
@@ -175,8 +174,7 @@ def feature_quality(
     *parts : RankingDataset
         At least one part, all with the same features.
     summary : DatasetSummary
-        Summary of the same parts, with the statistics of each
-        feature.
+        Summary of the same parts, with the statistics of each feature.
     convention : str
         Convention of the measures.
 
@@ -192,8 +190,8 @@ def feature_quality(
     Duplicates and the numbers of the summary use all documents.
     """
     # Documents of some queries if the data are large, otherwise of all.
-    # `grading` has what measures need besides labels, such as the largest
-    # label.
+    # `grading` has what measures need besides labels, such as the
+    # largest label.
     X, y, ptr, grading = _sampled_queries(parts)
     # Histograms of the values of each feature.
     histograms = _histograms(X, y)
@@ -206,8 +204,8 @@ def feature_quality(
     # Each measure has shape (n,); `ascending` says whether small values rank first.
     measures_alone, ascending = _measure_features_alone(evaluator, X)
 
-    # Oddities: features that reveal the labels, shape (n,), and the earlier
-    # column that equals a column.
+    # Oddities: features that reveal the labels, shape (n,), and the
+    # earlier column that equals a column.
     leaking = _features_that_leak(evaluator, y, measures_alone)
     twins = _duplicates(parts, X)
     all_findings = _findings_by_feature(
@@ -254,12 +252,12 @@ def _sampled_queries(
 ) -> tuple[Floats, Floats, Ints, Grading]:
     """Return X, y, query pointer and grading of all queries, or of a sample of large data.
 
-    The sample has every i-th query. X has shape (m, n) and y
-    shape (m,). Query q has the rows from ptr[q] to ptr[q + 1];
-    the grading has the labels' grades with the largest label.
+    The sample has every i-th query. X has shape (m, n) and y shape
+    (m,). Query q has the rows from ptr[q] to ptr[q + 1]; the grading
+    has the labels' grades with the largest label.
     """
-    # Every query, if they have at most MOST_DOCUMENTS documents; the double minus
-    # rounds up.
+    # Every query, if they have at most MOST_DOCUMENTS documents; the
+    # double minus rounds up.
     stride = -(-sum(part.n_documents for part in parts) // MOST_DOCUMENTS)
     if stride == 1 and len(parts) == 1:
         return parts[0].X, parts[0].y, parts[0].query_ptr, parts[0].grading
@@ -301,15 +299,15 @@ def _histograms(X: Floats, y: Floats) -> Iterator[ValueHistogram]:
     """Yield the histogram of each of the n columns of X, shape (m, n).
 
     A histogram counts all documents in each bin, and the relevant
-    documents, which have a label above 0. `y`, shape (m,), has
-    the labels.
+    documents, which have a label above 0. `y`, shape (m,), has the
+    labels.
     """
     is_relevant = y > 0
     for j in range(X.shape[1]):
         values = np.ascontiguousarray(X[:, j])
         low, high = _histogram_range(values)
-        # Halves are subtracted, because the difference of two finite numbers
-        # may be infinite.
+        # Halves are subtracted, because the difference of two finite
+        # numbers may be infinite.
         width = high / 2 - low / 2
         # Position of each value in the range: 0 at its low end, 1 at its high end.
         fractions = (
@@ -338,10 +336,9 @@ def _measure_features_alone(
 ) -> tuple[dict[str, Floats], Bools]:
     """Return each feature's measures when it ranks alone, and which rank small values first.
 
-    X has the values of n features, shape (m, n). A feature ranks
-    in the direction in which the first measure is better. The
-    measures have shape (n,) by name, and the second result has
-    shape (n,).
+    X has the values of n features, shape (m, n). A feature ranks in the
+    direction in which the first measure is better. The measures have
+    shape (n,) by name, and the second result has shape (n,).
     """
     down, up = finish(measuring_columns(evaluator, X, BOTH_WAYS))
     # The first measure decides the better direction.
@@ -355,10 +352,9 @@ def _features_that_leak(
 ) -> Bools:
     """Return which features alone rank nearly as well as the labels themselves, shape (n,).
 
-    `evaluator` computes the measures, `y` has the labels, shape
-    (m,), and `measures` has each measure of ranking by each
-    feature, shape (n,). All measures of such a feature are nearly
-    perfect.
+    `evaluator` computes the measures, `y` has the labels, shape (m,),
+    and `measures` has each measure of ranking by each feature, shape
+    (n,). All measures of such a feature are nearly perfect.
     """
     # Ranking by the negative labels is the worst ranking, by the labels the best.
     measures_of_labels = evaluator.evaluate_many(np.stack((-y, y)))
@@ -377,13 +373,14 @@ def _features_that_leak(
 def _duplicates(parts: tuple[RankingDataset, ...], X: Floats) -> dict[int, int]:
     """Return, by column, the earlier column with equal values in all documents of the parts.
 
-    `X` has the values of sampled documents, which narrow the
-    search. Columns without an equal one are left out.
+    `X` has the values of sampled documents, which narrow the search.
+    Columns without an equal one are left out.
     """
     if isinstance(X, SparseRows):
         return _sparse_duplicates(parts)
-    # The different columns found so far, by the bytes of their first 64 values:
-    # only columns with equal bytes are compared as a whole. Adding 0.0 turns
+    # The different columns found so far, by the bytes of their first 64
+    # values: only columns with equal bytes are compared as a whole.
+    # Adding 0.0 turns
     # -0.0 into 0.0.
     columns_by_start: dict[bytes, list[int]] = {}
     twins: dict[int, int] = {}
@@ -425,8 +422,8 @@ def _sparse_duplicates(parts: tuple[RankingDataset, ...]) -> dict[int, int]:
 def _are_columns_equal(X: Floats, i: int, j: int) -> bool:
     """Return whether the columns i and j of X are equal.
 
-    `X` has shape (m, n), and may be in a file: it is read in
-    blocks up to the first difference.
+    `X` has shape (m, n), and may be in a file: it is read in blocks up
+    to the first difference.
     """
     for first in range(0, len(X), _ROWS_AT_ONCE):
         rows = X[first : first + _ROWS_AT_ONCE]
@@ -446,10 +443,10 @@ def _findings_by_feature(
     """Yield the problems of each feature, in the order of the features.
 
     `features` has the statistics of the features. `twins` has the
-    earlier equal column of a column, `leaking`, shape (n,), says
-    which features rank like the labels, and `measures` has each
-    measure of ranking by each feature, shape (n,); the first one
-    is named in a problem.
+    earlier equal column of a column, `leaking`, shape (n,), says which
+    features rank like the labels, and `measures` has each measure of
+    ranking by each feature, shape (n,); the first one is named in a
+    problem.
     """
     # Half of each range, because the difference of two finite numbers may be infinite.
     ranges = np.array(
@@ -504,8 +501,8 @@ def _leak_finding(name: str, value: float) -> Finding:
 def _scale_finding(width: float, median_range: float) -> Finding | None:
     """Return the problem that a feature's range is far wider or narrower than the median.
 
-    `width` is half the range of the feature, and `median_range` the median of
-    these halves. The result is None if there is no problem.
+    `width` is half the range of the feature, and `median_range` the
+    median of these halves. The result is None if there is no problem.
     """
     if not median_range or (median_range / FAR < width < median_range * FAR):
         return None

@@ -41,14 +41,13 @@ class FeaturesAlone:
     measure, convention : str
         Name of the measure, and key of its convention.
     parts : Mapping of str to ndarray of shape (n,)
-        The measure on each part: "train", and "validation" and
-        "test" if the fold has them.
+        The measure on each part: "train", and "validation" and "test"
+        if the fold has them.
     columns : ndarray of shape (n,)
         The columns of the features in the data, ascending.
     ascending : ndarray of shape (n,), bool
-        Whether each feature ranks small values first: in all
-        parts, it ranks in the direction with the better MAP on
-        the training part.
+        Whether each feature ranks small values first: in all parts, it
+        ranks in the direction with the better MAP on the training part.
     """
 
     measure: str
@@ -61,8 +60,7 @@ class FeaturesAlone:
     def order(self) -> Ints:
         """Positions of the features from the best to the worst on the training part.
 
-        Features with equal measures are in the order of their
-        columns.
+        Features with equal measures are in the order of their columns.
         """
         sign = 1.0 if find_measure(self.measure).higher_is_better else -1.0
         return np.argsort(-sign * self.parts["train"], kind="stable").astype(np.int64)
@@ -73,9 +71,9 @@ def measuring_alone(
 ) -> Generator[float, None, FeaturesAlone]:
     """Measure the rankings of a fold's documents by each feature alone.
 
-    The generator yields the share of the work that is done, from
-    0 to 1; its result is the measures. The training part decides
-    whether a feature ranks large or small values first.
+    The generator yields the share of the work that is done, from 0 to
+    1; its result is the measures. The training part decides whether a
+    feature ranks large or small values first.
 
     Parameters
     ----------
@@ -115,8 +113,8 @@ def measuring_alone(
         if name != "train" and not (sealed and name == "test")
     }
 
-    # The time for a part is proportional to its documents; the training part is
-    # ranked in both directions.
+    # The time for a part is proportional to its documents; the training
+    # part is ranked in both directions.
     n_done = 2 * fold.train.n_documents
     total = n_done + sum(part.n_documents for part in other_parts.values())
     # Rankings from large to small values, and from small to large ones.
@@ -156,12 +154,12 @@ def measuring_columns(
 ) -> Generator[float, None, list[dict[str, Floats]]]:
     """Measure the rankings by each of the n columns of X, multiplied by its sign.
 
-    A sign of -1 ranks small values first. Each item of `signs`
-    has n signs, or one for all columns. The result has a dict of
-    measures, shape (n,) each, for each item of `signs`.
+    A sign of -1 ranks small values first. Each item of `signs` has n
+    signs, or one for all columns. The result has a dict of measures,
+    shape (n,) each, for each item of `signs`.
 
-    The share of the work that is done is yielded in between: it
-    starts at ``span[0]`` and grows by ``span[1]``.
+    The share of the work that is done is yielded in between: it starts
+    at ``span[0]`` and grows by ``span[1]``.
     """
     n = X.shape[1]
     measures = [
@@ -176,8 +174,8 @@ def measuring_columns(
         columns = slice(first, first + block_size)
         rows = taken_columns(X, columns)
         for column_signs, values in zip(signs, measures, strict=True):
-            # One row per column of X. Signs are an array of shape (n,), or one
-            # for all columns.
+            # One row per column of X. Signs are an array of shape (n,),
+            # or one for all columns.
             scores = rows * np.broadcast_to(column_signs, n)[columns, None]
             for name, block_values in evaluator.evaluate_many(scores).items():
                 values[name][columns] = block_values

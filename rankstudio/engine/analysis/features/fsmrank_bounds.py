@@ -33,16 +33,15 @@ class FSMRankBounds:
     objective : float
         ψ of the model, eq. (2).
     above_minimum : float
-        Theorem 2: after the iterations of the model, the
-        objective is at most this much above the minimum. The
-        weights of the last model take the place of those of the
-        minimum, which are not known.
+        Theorem 2: after the iterations of the model, the objective is
+        at most this much above the minimum. The weights of the last
+        model take the place of those of the minimum, which are not
+        known.
     unseen : float or None
         Theorem 3: with probability 0.95 the smooth part of the
-        objective grows by at most this much on unseen pairs. It
-        is far from tight, thousands of times the objective. None
-        for the logistic loss, for which the paper does not prove
-        it.
+        objective grows by at most this much on unseen pairs. It is far
+        from tight, thousands of times the objective. None for the
+        logistic loss, for which the paper does not prove it.
     """
 
     objective: float
@@ -68,8 +67,7 @@ def fsmrank_bounds(
         Last iteration of FSMRank, which started from weights of
         0.
     importance : ndarray of shape (2n,)
-        Importance s of the features and of their negatives, at
-        most 1.
+        Importance s of the features and of their negatives, at most 1.
     lambda1 : float
         Weight λ1 of the penalty on similar features.
     loss : {"squared_hinge", "logistic", "least_squares"}, default "squared_hinge"
@@ -80,33 +78,32 @@ def fsmrank_bounds(
     Raises
     ------
     PlanError
-        If features are not scaled to [0, 1], importance is above
-        1, or no query has documents with different labels: the
-        proofs need all three.
+        If features are not scaled to [0, 1], importance is above 1, or
+        no query has documents with different labels: the proofs need
+        all three.
 
     Notes
     -----
-    There are p pairs, T iterations, and weights w of the 2n
-    features and negatives. With the Lipschitz constant L0 = (2 b
+    There are p pairs, T iterations, and weights w of the 2n features
+    and negatives. With the Lipschitz constant L0 = (2 b
     + 2 λ1) n and C = sum_i w_i / s_i, the bound of Theorem 2 is
 
         2 L0 ||w||² / (T + 1)²,
 
     and that of Theorem 3
 
-        2 L0 R + ((1 + C)² + λ1/2 C² - 1) sqrt(log(1/θ) / (2p)),
-        R = 2C sqrt(2n/p) + (C² + λ1/2 C²) sqrt(2 log(4n) / p).
+        2 L0 R + ((1 + C)² + λ1/2 C² - 1) sqrt(log(1/θ) / (2p)), R = 2C
+        sqrt(2n/p) + (C² + λ1/2 C²) sqrt(2 log(4n) / p).
 
-    R is the sum of the complexities of the three terms in the
-    proof (Appendix II). That of λ1/2 w'Aw is λ1/2 times that of
-    the entropy bound, C² sqrt(2 log(4n) / p), because A is at
-    most 1.
+    R is the sum of the complexities of the three terms in the proof
+    (Appendix II). That of λ1/2 w'Aw is λ1/2 times that of the entropy
+    bound, C² sqrt(2 log(4n) / p), because A is at most 1.
 
-    The greatest second derivative b of the loss of a pair is 2
-    for the squared hinge (Theorem 1) and for least squares, and
-    1/4 for the logistic loss. Theorem 2 holds for every b. The
-    proof of Theorem 3 takes least squares in place of the squared
-    hinge (eq. (II.11)), and so holds for these two losses.
+    The greatest second derivative b of the loss of a pair is 2 for the
+    squared hinge (Theorem 1) and for least squares, and 1/4 for the
+    logistic loss. Theorem 2 holds for every b. The proof of Theorem 3
+    takes least squares in place of the squared hinge (eq. (II.11)), and
+    so holds for these two losses.
     """
     # Conditions of the theorems.
     X = train.X
@@ -132,15 +129,15 @@ def fsmrank_bounds(
             )
         )
 
-    # Terms of the bounds, see the Notes: L0, R, and the second summand of
-    # Theorem 3. `bend` is the greatest second derivative b.
+    # Terms of the bounds, see the Notes: L0, R, and the second summand
+    # of Theorem 3. `bend` is the greatest second derivative b.
     lipschitz = (2.0 * pair_loss(loss).bend + 2.0 * lambda1) * n
     complexity = 2.0 * C * np.sqrt(2.0 * n / p)
     complexity += (1.0 + lambda1 / 2.0) * C**2 * np.sqrt(2.0 * np.log(4.0 * n) / p)
     greatest_change = (1.0 + C) ** 2 + lambda1 / 2.0 * C**2 - 1.0
     tail = greatest_change * np.sqrt(-np.log(1.0 - confidence) / (2.0 * p))
-    # `criterion` of the last iteration is the objective, and `number` is the
-    # number T of iterations.
+    # `criterion` of the last iteration is the objective, and `number`
+    # is the number T of iterations.
     return FSMRankBounds(
         objective=step.criterion,
         above_minimum=float(2.0 * lipschitz * (size @ size) / (step.number + 1) ** 2),
@@ -159,9 +156,8 @@ def bounds_of(
 ) -> FSMRankBounds | None:
     """Return the bounds of a run's model, by the theorems of the paper of FSMRank.
 
-    The bounds are those of the objective that FSMRank minimises.
-    The result is None for other methods, or if the bounds do not
-    hold.
+    The bounds are those of the objective that FSMRank minimises. The
+    result is None for other methods, or if the bounds do not hold.
 
     Parameters
     ----------
@@ -172,8 +168,8 @@ def bounds_of(
     step : Step
         The model.
     data, train : TrainingData, RankingDataset
-        Training part of the fold, in the form that methods take,
-        and as a dataset.
+        Training part of the fold, in the form that methods take, and as
+        a dataset.
     """
     if plan.method != "fsmrank" or plan.ranker:
         return None

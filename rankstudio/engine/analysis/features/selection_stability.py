@@ -28,8 +28,8 @@ class ChosenFeature:
     name : str
         Name of the feature.
     ranks : Mapping of int to int
-        Position at which each fold selected it, from 1; only
-        folds whose model contains it.
+        Position at which each fold selected it, from 1; only folds
+        whose model contains it.
     """
 
     feature: int
@@ -51,11 +51,9 @@ class SelectionStability:
     folds : tuple of int
         Numbers of the M folds.
     indices : Stability
-        Indices of agreement over all folds, and for each pair of
-        folds.
+        Indices of agreement over all folds, and for each pair of folds.
     features : tuple of ChosenFeature
-        Features selected by any fold: most frequent first, ties
-        by position.
+        Features selected by any fold: most frequent first, ties by position.
     """
 
     folds: tuple[int, ...]
@@ -78,8 +76,7 @@ class SelectionStability:
 def stability_of(result: RunResult) -> Stability | None:
     """Return the agreement of the features that the folds of a run have selected.
 
-    The result is None for fewer than two folds, or if nothing was
-    selected.
+    The result is None for fewer than two folds, or if nothing was selected.
     """
     if not result.plan.entry.selects or len(result.folds) < 2:
         return None
@@ -110,8 +107,9 @@ def stability_table(
     for number, name, result in runs:
         run_stability = stability_of_run(result)
         indices = run_stability.indices
-        # The first index, Jaccard, always applies. Of the two others, which are
-        # corrected for chance, one applies to the run; the other has a dash.
+        # The first index, Jaccard, always applies. Of the two others,
+        # which are corrected for chance, one applies to the run; the
+        # other has a dash.
         corrected = [
             f"{indices.consistency:.3f}" if indices.index == index else "–"
             for index in INDICES[1:]
@@ -172,9 +170,9 @@ def _chosen_features(
 ) -> tuple[ChosenFeature, ...]:
     """Return the features that any fold selected, with their ranks by fold.
 
-    Ranks count from 1 in the order of selection. Features that
-    most folds selected come first, then those with the smaller
-    sum of ranks. `names` has the name of each feature by its id.
+    Ranks count from 1 in the order of selection. Features that most
+    folds selected come first, then those with the smaller sum of ranks.
+    `names` has the name of each feature by its id.
     """
     # Ranks by feature, and by the number of the fold.
     ranks: dict[int, dict[int, int]] = {}

@@ -18,8 +18,8 @@ from rankstudio.engine.methods.shards.training_data import TrainingData
 def enough_queries(count: int, least: int, what: str) -> None:
     """Raise a DatasetError if there are fewer queries than an analysis needs.
 
-    `count` is the number of queries, and `least` the number that
-    is needed. `what` names the analysis in the message.
+    `count` is the number of queries, and `least` the number that is
+    needed. `what` names the analysis in the message.
     """
     if count < least:
         raise DatasetError(
@@ -32,9 +32,9 @@ def halved_count(
 ) -> int:
     """Return the number of items that an analysis divides into halves.
 
-    The items are the queries, or with `one_ranking` the
-    documents. DatasetError is raised if there are too few; `what`
-    names the analysis in its message.
+    The items are the queries, or with `one_ranking` the documents.
+    DatasetError is raised if there are too few; `what` names the
+    analysis in its message.
     """
     if not one_ranking:
         # Called for its error only.
@@ -53,9 +53,9 @@ def columns_of(
 ) -> tuple[int, ...]:
     """Check the columns of a set of features, from 0 to n - 1; return them as a tuple.
 
-    ParameterError is raised for other or repeated columns, and
-    for fewer than `least` or more than `most` of them; without
-    `most`, up to n are allowed.
+    ParameterError is raised for other or repeated columns, and for
+    fewer than `least` or more than `most` of them; without `most`, up
+    to n are allowed.
     """
     columns = tuple(int(column) for column in features)
     most = n if most is None else most
@@ -73,11 +73,11 @@ def exact_exchange(
 ) -> ExactExchange:
     """Return the λ and the loss by which a method can compare sets of features exactly.
 
-    Sets are compared by exact left-out errors: the error in each
-    query of a model trained without this query, computed without
-    training anew. DatasetError or ParameterError is raised if
-    there is only one query, or the method cannot compute these
-    errors; `what` names the analysis in its message.
+    Sets are compared by exact left-out errors: the error in each query
+    of a model trained without this query, computed without training
+    anew. DatasetError or ParameterError is raised if there is only one
+    query, or the method cannot compute these errors; `what` names the
+    analysis in its message.
     """
     # Called for its error only.
     several_queries(data.ptr, what)
@@ -97,9 +97,8 @@ def exact_exchange(
 def summed_paths(estimator: LinearRanker, data: TrainingData) -> PathsFromSums:
     """Return a way to compute the paths of a method from sums over queries of the data.
 
-    A path is the sequence of models that training makes.
-    ParameterError is raised if the method cannot be computed from
-    sums.
+    A path is the sequence of models that training makes. ParameterError
+    is raised if the method cannot be computed from sums.
     """
     add_up = estimator.paths_from_sums(data)
     if add_up is None:

@@ -45,9 +45,9 @@ def grid_text(plan: Plan) -> str:
 def chosen_text(run: RunResult) -> str:
     """Return a text on the selected model of a run: "λ = 2⁻², k = 7".
 
-    For several folds the text has only the numbers of features,
-    k. The text is "" for a method that learns nothing, so that
-    nothing was selected.
+    For several folds the text has only the numbers of features, k. The
+    text is "" for a method that learns nothing, so that nothing was
+    selected.
     """
     if run.plan.entry.learns_nothing:
         return ""
@@ -99,8 +99,7 @@ def plan_text(
 ) -> str:
     """Describe a plan in sentences for a caption, with the version that computed it.
 
-    The sentences name data, protocol, method, parameters, measure
-    and seed.
+    The sentences name data, protocol, method, parameters, measure and seed.
 
     Parameters
     ----------
@@ -109,16 +108,14 @@ def plan_text(
     data : str
         Name of the dataset.
     versions : Mapping of str to str
-        Versions that computed the run, by the name of the
-        library.
+        Versions that computed the run, by the name of the library.
     n_folds : int
         Number of folds.
     measure : str
         Name of the measure that the figure shows; by default the
         selection criterion.
     chosen : str
-        The model that the figure shows, as a sentence; "" for
-        none.
+        The model that the figure shows, as a sentence; "" for none.
     """
     # A criterion is no measure, and has no name here.
     measure_name = measure or ("" if plan.select_by == CRITERION else plan.chosen_by)
@@ -156,8 +153,7 @@ def model_text(plan: Plan, fold: int, values: Sequence[object], size: int) -> st
 def versions_text(versions: Mapping[str, str]) -> str:
     """Return the version of RankStudio for a caption: "RankStudio 0.9".
 
-    `versions` has the versions of RankStudio and of libraries, by
-    name.
+    `versions` has the versions of RankStudio and of libraries, by name.
     """
     return (
         f"RankStudio {versions['rankstudio']}"
@@ -169,9 +165,9 @@ def versions_text(versions: Mapping[str, str]) -> str:
 def runs_text(runs: Sequence[tuple[int, RunResult]], measure: str) -> str:
     """Describe several numbered runs in sentences for a caption.
 
-    The data and the versions are those of the first run; settings
-    that several runs have are named once. `measure` is the
-    measure that the figure shows, "" for none.
+    The data and the versions are those of the first run; settings that
+    several runs have are named once. `measure` is the measure that the
+    figure shows, "" for none.
     """
     _, first = runs[0]
     measures = [measure] if measure else []

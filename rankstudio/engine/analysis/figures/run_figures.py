@@ -68,8 +68,8 @@ def _title(run: RunResult, subject: str) -> str:
 def _size_caption(run: RunResult, y_title: str, last_sentence: str = "") -> str:
     """Return the caption of a figure of a run with sizes of models on the x axis.
 
-    The caption names the run and the title of the y axis, and
-    ends with `last_sentence`.
+    The caption names the run and the title of the y axis, and ends with
+    `last_sentence`.
     """
     n = len(run.folds)
     steps = step_axis(run.plan.step_kind).title
@@ -88,29 +88,26 @@ def _axes_text(run: RunResult) -> str:
 def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
     """Return curves of a validation measure or the criterion by size of the model.
 
-    There is a curve for each combination of parameter values that the run
-    tried.
+    There is a curve for each combination of parameter values that the
+    run tried.
 
     Parameters
     ----------
     run : RunResult
         Run to draw.
     name : str
-        Name of the measure, such as "NDCG@10" for
-        the validation part, or "leave-query-out
-        NDCG@10" for training queries that were left
-        out; "" for the criterion, which the method
-        itself optimises.
+        Name of the measure, such as "NDCG@10" for the validation part,
+        or "leave-query-out NDCG@10" for training queries that were left
+        out; "" for the criterion, which the method itself optimises.
 
     Returns
     -------
     CurvesFigure or None
-        Means over the folds; None if the paths of models have a
-        single step, or there is no validation part.
+        Means over the folds; None if the paths of models have a single
+        step, or there is no validation part.
     """
-    # For each combination of parameter values, its
-    # paths on all folds. A fold has them in the order
-    # of the combinations.
+    # For each combination of parameter values, its paths on all folds.
+    # A fold has them in the order of the combinations.
     by_combination = list(zip(*(fold.paths for fold in run.folds), strict=True))
     if not _has_curves(by_combination, name):
         return None
@@ -122,8 +119,8 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
         for paths, order in zip(by_combination, orders, strict=True)
     ]
 
-    # Mean of the best single features, as a level to compare with. The criterion
-    # has none (NaN).
+    # Mean of the best single features, as a level to compare with. The
+    # criterion has none (NaN).
     baselines = (
         [fold.baseline.validation.get(name, nan) for fold in run.folds]
         if name
@@ -155,10 +152,9 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
 def _has_curves(by_combination: Sequence[Sequence[PathResult]], name: str) -> bool:
     """Return whether paths of models have several steps, and all of them a measure.
 
-    `by_combination` has, for each combination of
-    parameter values, its paths on all folds. `name` is
-    the measure, "" for the criterion, which every path
-    has.
+    `by_combination` has, for each combination of parameter values, its
+    paths on all folds. `name` is the measure, "" for the criterion,
+    which every path has.
     """
     paths = [path for fold_paths in by_combination for path in fold_paths]
     has_several_steps = max((len(path.steps) for path in paths), default=0) > 1
@@ -171,15 +167,14 @@ def _combination_curve(
 ) -> Series:
     """Return the curve of a combination of parameters' values: its mean over the folds.
 
-    `name` is the measure, "" for the criterion of the
-    method. A criterion that is the negative of a measure
-    is drawn as that measure. `order`, from 0 to 1, is
-    the position of the curve's color in the scale.
+    `name` is the measure, "" for the criterion of the method. A
+    criterion that is the negative of a measure is drawn as that
+    measure. `order`, from 0 to 1, is the position of the curve's color
+    in the scale.
     """
     mean = average_paths(paths)
     values = mean.validation[name] if name else mean.criterion
-    # Such a criterion is the negative of a
-    # measure, as criteria are minimised.
+    # Such a criterion is the negative of a measure, as criteria are minimised.
     sign = -1.0 if run.plan.measured_criterion and not name else 1.0
     label = values_label(run.plan, paths[0].unit.values) or run.plan.title
     return _curve(label, mean.x_values, sign * values.mean, order)
@@ -202,8 +197,8 @@ def _curve(label: str, x: Iterable[float], values: Floats, order: float) -> Seri
 def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
     """Return a map of a validation measure by combination of parameter values (rows) and size.
 
-    `name` is the validation measure. The result is None for a
-    single combination, or without values.
+    `name` is the validation measure. The result is None for a single
+    combination, or without values.
     """
     # The same values as curves, one per combination.
     figure = path_figure(run, name)
@@ -220,8 +215,8 @@ def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
     if not finite.size:
         return None
     axes = run.plan.axes
-    # With one parameter its label is the title of the rows, so each row needs
-    # the value only: "1" of "λ = 1".
+    # With one parameter its label is the title of the rows, so each row
+    # needs the value only: "1" of "λ = 1".
     has_one_axis = len(axes) == 1
     names = [
         curve.label.partition(" = ")[2] if has_one_axis else curve.label
@@ -251,11 +246,11 @@ def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
 def _color_ends(finite: np.ndarray) -> tuple[float, float]:
     """Return the least and the greatest value of a map that have colors of their own.
 
-    `finite` has all values of the map. More extreme values have
-    the same color as the returned ones. The returned values lie
-    outside the 10th and 90th percentile by at most the distance
-    between these percentiles, so that a few extreme values do not
-    make all others alike.
+    `finite` has all values of the map. More extreme values have the
+    same color as the returned ones. The returned values lie outside the
+    10th and 90th percentile by at most the distance between these
+    percentiles, so that a few extreme values do not make all others
+    alike.
     """
     low = float(finite.min())
     high = float(finite.max())
@@ -280,9 +275,9 @@ def fold_features_figure(
 ) -> MapFigure:
     """Return a map of the features that each fold selected, with their positions.
 
-    The map has a row per feature and a column per fold.
-    `stability` has the features of the run in the order of the
-    rows; at most `max_features` are shown.
+    The map has a row per feature and a column per fold. `stability` has
+    the features of the run in the order of the rows; at most
+    `max_features` are shown.
     """
     # Only the first features are shown; the caption counts the others.
     features = stability.features[:max_features]
@@ -326,8 +321,8 @@ def fold_features_figure(
 def stability_figure(run: RunResult, stability: SelectionStability) -> MapFigure | None:
     """Return a map of the similarity of the selected features of each pair of folds.
 
-    `stability` has the indices of agreement of the run's folds.
-    The result is None for a single fold.
+    `stability` has the indices of agreement of the run's folds. The
+    result is None for a single fold.
     """
     n = len(stability.folds)
     if n < 2:
@@ -338,8 +333,8 @@ def stability_figure(run: RunResult, stability: SelectionStability) -> MapFigure
         {feature.feature for feature in stability.features if fold in feature.ranks}
         for fold in stability.folds
     ]
-    # The Jaccard similarity is the number of the common features of two folds,
-    # divided by the number of the features of either.
+    # The Jaccard similarity is the number of the common features of two
+    # folds, divided by the number of the features of either.
     pairs = tuple(
         tuple(_jaccard(fold_set, other_set) for other_set in sets) for fold_set in sets
     )
@@ -382,9 +377,8 @@ def candidates_figure(
 ) -> RowsFigure | None:
     """Return a figure of the candidates at a step of a fold's path, the best first.
 
-    Candidates are the features or groups that the step compared;
-    a path is the sequence of models, and `number` is that of the
-    step.
+    Candidates are the features or groups that the step compared; a path
+    is the sequence of models, and `number` is that of the step.
 
     The result is None if the method compares no candidates.
     """
@@ -404,8 +398,8 @@ def candidates_figure(
     column = whole_map.numbers.index(number)
     scores = whole_map.scores[:, column]
 
-    # The best candidates first; NaN marks what was not a candidate. `gains` are
-    # scores with the sign by which larger is better.
+    # The best candidates first; NaN marks what was not a candidate.
+    # `gains` are scores with the sign by which larger is better.
     gains = score.gains(scores)
     order = [
         int(i) for i in np.argsort(-gains, kind="stable") if np.isfinite(scores[i])
@@ -450,9 +444,9 @@ def candidates_figure(
 def candidate_steps_figure(run: RunResult, fold: FoldResult) -> MapFigure | None:
     """Return a map of the candidates at each step of a fold's path, with their scores.
 
-    Candidates are the features or groups that a step compares.
-    The values are shares of the step's best score. The result is
-    None if the method compares no candidates.
+    Candidates are the features or groups that a step compares. The
+    values are shares of the step's best score. The result is None if
+    the method compares no candidates.
     """
     score = run.plan.candidate_score
     path = chosen_path(fold)
@@ -467,8 +461,8 @@ def candidate_steps_figure(run: RunResult, fold: FoldResult) -> MapFigure | None
     if whole_map is None or len(whole_map.numbers) < 2:
         return None
 
-    # The part of the map that fits the figure; `is_selected` marks the selected
-    # cells.
+    # The part of the map that fits the figure; `is_selected` marks the
+    # selected cells.
     view = whole_map.view(_MAX_FEATURES, _MAX_STEPS)
     marked = [(int(row), int(column)) for row, column in np.argwhere(view.is_selected)]
     caption = tr(

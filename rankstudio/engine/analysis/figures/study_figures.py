@@ -77,8 +77,7 @@ Named = tuple[int, str]
 def x_axis_of(by: By, *, milliseconds: bool = False) -> FigureAxis:
     """Return the x axis of a figure of several runs, for a quantity such as "size".
 
-    `by` is the quantity. With `milliseconds`, the costs of
-    features are times.
+    `by` is the quantity. With `milliseconds`, the costs of features are times.
     """
     if by == "cost" and milliseconds:
         return FigureAxis(tr("time for the features, per query"), "ms")
@@ -107,8 +106,8 @@ def run_curves_figure(
 ) -> CurvesFigure | None:
     """Return a figure with a measure's curve for each run; None if no run has a curve.
 
-    Curves that are compared with the reference run query by query
-    have a band, the interval of the difference.
+    Curves that are compared with the reference run query by query have
+    a band, the interval of the difference.
 
     Parameters
     ----------
@@ -123,8 +122,8 @@ def run_curves_figure(
     name : str
         Name of the measure.
     by : {"size", "cost", "train", "seconds"}
-        The x axis: features, their cost, share of the training
-        queries, or run time.
+        The x axis: features, their cost, share of the training queries,
+        or run time.
     part : {"vali", "test"}
         Part of the data on which the models are measured.
     """
@@ -191,9 +190,9 @@ def learning_figure(
 ) -> CurvesFigure | None:
     """Return a figure of a measure against the share of the training queries.
 
-    The figure has a curve for each group of runs that differ in
-    this share only. The result is None if there are no such runs
-    with the measure `name`.
+    The figure has a curve for each group of runs that differ in this
+    share only. The result is None if there are no such runs with the
+    measure `name`.
     """
     # A curve for each group of runs that differ only in the share.
     series = []
@@ -258,8 +257,8 @@ def pareto_figure(
     name : str
         Name of the measure.
     """
-    # The front as steps, in a color of its own. The x of a model is its size or
-    # its cost.
+    # The front as steps, in a color of its own. The x of a model is its
+    # size or its cost.
     front = [pareto_front.models[i] for i in pareto_front.optimal]
     series = [
         Series(
@@ -312,8 +311,9 @@ def _pareto_marks(plans: Sequence[Plan], front: ParetoFront) -> Iterator[Mark]:
     position_by_name = {tr("best"): front.best}
     if front.suggested != front.best:
         suggested_name = tr("smallest within one standard error")
-        # The rule for good models: with tests of pairs of models in each query,
-        # no significant difference, otherwise one standard error.
+        # The rule for good models: with tests of pairs of models in
+        # each query, no significant difference, otherwise one standard
+        # error.
         if front.paired:
             suggested_name = tr("smallest not significantly worse")
         position_by_name[suggested_name] = front.suggested
@@ -365,9 +365,8 @@ def differences_figure(
 
     `reference` is the number and the name of the reference run.
     `tested` has the tests of the runs by the measure `name`,
-    `run_names` the name of each run by its number, and `part`
-    names the part of the data. The result is None if there are no
-    differences.
+    `run_names` the name of each run by its number, and `part` names the
+    part of the data. The result is None if there are no differences.
     """
     # Runs with a test; the difference may be undefined.
     rows = [
@@ -436,8 +435,7 @@ def study_figures(source: ReportSource) -> tuple[StudyFigure, ...]:
     Parameters
     ----------
     source : ReportSource
-        The study to show; no figure has a number of a test part
-        that is sealed.
+        The study to show; no figure has a number of a test part that is sealed.
     """
     # The study without numbers of sealed test parts.
     reported = source.shown
@@ -467,8 +465,7 @@ def named_figures(
 ) -> tuple[StudyFigure, ...]:
     """Return the figures of a study with certain names; all figures for "".
 
-    `names` are names of figures or their endings, separated by
-    commas.
+    `names` are names of figures or their endings, separated by commas.
 
     Raises
     ------
@@ -514,10 +511,9 @@ def _group_figures(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:
     ) -> StudyFigure:
         """Return a figure of a group that `make(group_title, runs, name)` draws later.
 
-        `key` begins the name of the figure's file, and `title`
-        ends the title of the figure. The group, its measure
-        `name`, and the `suffix` of file names are variables of
-        the enclosing function.
+        `key` begins the name of the figure's file, and `title` ends the
+        title of the figure. The group, its measure `name`, and the
+        `suffix` of file names are variables of the enclosing function.
         """
         # The title of the group counts its queries: only some figures are about them.
         group_title = group.title if key in _FIGURES_OF_QUERIES else group.folds_title
@@ -550,8 +546,8 @@ def _group_figures(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:
             "alone", f"training {name} of each feature alone", alone_figure, first_runs
         )
 
-    # Figures that rank the models of several runs; one run alone needs no
-    # comparability.
+    # Figures that rank the models of several runs; one run alone needs
+    # no comparability.
     if group.is_ranked or len(runs) == 1:
         yield figure(
             "front", f"size against validation {name}", _front_figure, first_runs
@@ -575,8 +571,8 @@ def _figure_with_text(
 ) -> Figure | None:
     """Draw a figure, and add a description of its runs to the end of its caption.
 
-    `make` draws the figure, and `explanation` writes the
-    description. The result is None if there is nothing to draw.
+    `make` draws the figure, and `explanation` writes the description.
+    The result is None if there is nothing to draw.
     """
     figure = make()
     return figure and replace(figure, caption=f"{figure.caption} {explanation()}")
@@ -587,9 +583,9 @@ def _figure_with_run_texts(
 ) -> Figure | None:
     """Draw a figure of several runs, and add a description of these to its caption.
 
-    Only runs that the figure shows are described. `make` draws
-    the figure, and `name` is the measure. The result is None if
-    there is nothing to draw.
+    Only runs that the figure shows are described. `make` draws the
+    figure, and `name` is the measure. The result is None if there is
+    nothing to draw.
     """
     figure = make()
     if figure is None:
@@ -622,8 +618,8 @@ def curves_of(
 
     The runs are compared with the best run.
 
-    `data` is a title that names the dataset, and `name` is the
-    measure. The result is None if no run has a curve.
+    `data` is a title that names the dataset, and `name` is the measure.
+    The result is None if no run has a curve.
     """
     # Data that are missing are replaced by what the study records of them.
     datasets = [run.data or run.recorded.without_documents() for run in runs]
@@ -642,12 +638,11 @@ def alone_figure(
 ) -> CurvesFigure | None:
     """Return a figure of the measure of each feature when it ranks documents alone.
 
-    The features that the best run selected are marked. The result
-    is None if the documents are not available.
+    The features that the best run selected are marked. The result is
+    None if the documents are not available.
 
-    As Figure 4 of Lai et al. 2013, the figure shows whether there
-    are a few strong features among many weak ones, or many
-    similar ones.
+    As Figure 4 of Lai et al. 2013, the figure shows whether there are a
+    few strong features among many weak ones, or many similar ones.
     """
     best = best_of(runs, name)
     if best.data is None or missing_requirement(name):
@@ -660,14 +655,13 @@ def alone_of(
 ) -> CurvesFigure:
     """Return a figure of the measure of each feature alone, with a run's features marked.
 
-    `run_name` is the name of the run, and `name` that of the
-    measure.
+    `run_name` is the name of the run, and `name` that of the measure.
     """
     # Mean training measure of each feature over the folds.
     convention = run.plan.convention
     folds = [
-        # Called without the progress that the generator yields, and without the
-        # test part, which the figure does not show.
+        # Called without the progress that the generator yields, and
+        # without the test part, which the figure does not show.
         finish(measuring_alone(fold, name, convention, sealed=True))
         for fold in data.folds
     ]
@@ -729,9 +723,9 @@ def differences_of(
 ) -> RowsFigure | None:
     """Return a figure of the differences of runs from the best run by a measure.
 
-    `data` is a title that names the dataset, and `name` the
-    measure. The tests are computed unless `tested` has them. The
-    result is None if there are no differences.
+    `data` is a title that names the dataset, and `name` the measure.
+    The tests are computed unless `tested` has them. The result is None
+    if there are no differences.
     """
     reference = best_of(runs, name)
     run_names = {run.number: run.title for run in runs}
@@ -755,8 +749,8 @@ def _front_figure(
 ) -> CurvesFigure | None:
     """Return a figure of the Pareto-optimal models of runs, by size or cost.
 
-    `data` is a title that names the dataset, and `name` the measure. The result
-    is None if there is no model to show.
+    `data` is a title that names the dataset, and `name` the measure.
+    The result is None if there is no model to show.
     """
     # Tests in each query need the data of all runs: without them there are none.
     datasets = [run.data for run in runs if run.data is not None]
@@ -772,8 +766,7 @@ def _front_figure(
 def _run_figures(run: ReportedRun, source: ReportSource) -> Iterator[StudyFigure]:
     """Yield the figures of a single run; each is drawn only when it is needed.
 
-    `source` is the report, whose measure is shown if the report
-    names one.
+    `source` is the report, whose measure is shown if the report names one.
     """
     # The measure shown: that of the report, or the one that chose the model.
     name = chooser([run], source.measure)
@@ -786,9 +779,9 @@ def _run_figures(run: ReportedRun, source: ReportSource) -> Iterator[StudyFigure
     ) -> StudyFigure:
         """Return a figure of the run that `make(result, *arguments)` draws later.
 
-        `key` ends the name of the figure's file, and `title` the
-        title of the figure. The run, its result, and the measure
-        `name` are variables of the enclosing function.
+        `key` ends the name of the figure's file, and `title` the title
+        of the figure. The run, its result, and the measure `name` are
+        variables of the enclosing function.
         """
         # Draws the figure, and adds a text on the run to its caption.
         draw = partial(
@@ -814,8 +807,8 @@ def _run_figures(run: ReportedRun, source: ReportSource) -> Iterator[StudyFigure
         "map", f"validation {name} by parameters and size", combinations_figure, name
     )
 
-    # Selected features over the folds. The last argument makes the figure from
-    # the stability of the selections.
+    # Selected features over the folds. The last argument makes the
+    # figure from the stability of the selections.
     if run.plan.entry.selects and n_folds <= _MAX_FOLDS:
         yield figure(
             "features", "features by fold", _stability_figure_of, fold_features_figure

@@ -16,8 +16,8 @@ from rankstudio.engine.steps import Step
 def baseline_step(baseline: Baseline, feature_ids: Sequence[int]) -> Step:
     """Return the best single feature of a fold as a model: its weight is 1 or -1.
 
-    All other weights are 0. `feature_ids`, of length n, has the
-    1-based id of the feature in each column.
+    All other weights are 0. `feature_ids`, of length n, has the 1-based
+    id of the feature in each column.
     """
     coef = np.zeros(len(feature_ids))
     column = list(feature_ids).index(baseline.feature)

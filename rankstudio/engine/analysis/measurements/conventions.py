@@ -23,12 +23,10 @@ class ConventionRow:
     method : str
         Title of the run.
     means : Mapping of str to float
-        Mean of the measure over the folds, by the key of the
-        convention.
+        Mean of the measure over the folds, by the key of the convention.
     places : Mapping of str to int
-        Rank among the runs under each convention, 1 for the best;
-        ties share the better rank. A run with an undefined mean
-        has no rank.
+        Rank among the runs under each convention, 1 for the best; ties
+        share the better rank. A run with an undefined mean has no rank.
     """
 
     key: int
@@ -47,8 +45,7 @@ def convention_rows(
     methods : Mapping of int to str
         Titles of the runs, by run number.
     means : Mapping of int to Mapping of str to float
-        Means of the measure by run number, then by key of the
-        convention.
+        Means of the measure by run number, then by key of the convention.
     name : str
         Name of the measure.
     """
@@ -74,9 +71,8 @@ def reversed_pairs(
 ) -> tuple[int, int]:
     """Return how many pairs of runs are in another order under a second convention.
 
-    `convention1` and `convention2` are keys. The second number is
-    that of all pairs of runs that have a mean under both
-    conventions.
+    `convention1` and `convention2` are keys. The second number is that
+    of all pairs of runs that have a mean under both conventions.
     """
     # For each pair of runs: the difference of their places under each convention.
     pairs = [
@@ -101,8 +97,8 @@ _MAX_LETOR_LABEL = 2.0  # the greatest label of LETOR 3.0 and 4.0
 def convention_note(dataset_key: str | None, greatest: float, key: str) -> str:
     """Return a note if a convention is for labels up to 2, but the data have larger ones.
 
-    Such a convention counts more labels as relevant than the
-    convention "mslr". The note is "" otherwise.
+    Such a convention counts more labels as relevant than the convention
+    "mslr". The note is "" otherwise.
 
     Parameters
     ----------

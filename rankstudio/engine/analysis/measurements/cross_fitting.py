@@ -31,18 +31,18 @@ def cross_fitted(
 ) -> RunResult:
     """Return a run with cross-fitted measures.
 
-    Cross-fitted means: each validation query is measured by
-    models that were chosen without it.
+    Cross-fitted means: each validation query is measured by models that
+    were chosen without it.
 
-    The validation queries of a fold are divided into 5 groups.
-    For each group the plan's rule chooses a model by the other
-    four groups, and the model's measure in the queries of the
-    group counts; the mean over 20 fixed random divisions is one
-    value per query. Their mean estimates the measure of the
-    method, including the choice, on new queries, for training
-    parts of the folds' size (Varma and Simon 2006). New runs have
-    these values; this function computes them for runs of earlier
-    versions, and for other measures. Nothing is trained.
+    The validation queries of a fold are divided into 5 groups. For each
+    group the plan's rule chooses a model by the other four groups, and
+    the model's measure in the queries of the group counts; the mean
+    over 20 fixed random divisions is one value per query. Their mean
+    estimates the measure of the method, including the choice, on new
+    queries, for training parts of the folds' size (Varma and Simon
+    2006). New runs have these values; this function computes them for
+    runs of earlier versions, and for other measures. Nothing is
+    trained.
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ def cross_fitted(
     dataset : FoldedDataset or RankingDataset
         Data of the run, with documents.
     measure : str, optional
-        A further measure to compute. The run's own selection
-        measure still chooses the models.
+        A further measure to compute. The run's own selection measure
+        still chooses the models.
     convention : str, optional
         Key of another convention for all measures.
     engine : Remeasurement, optional
@@ -61,12 +61,11 @@ def cross_fitted(
     Returns
     -------
     RunResult
-        The run, whose folds have the values in `cross_fitted`.
-        There are no values without a validation part, with inner
-        folds whose run did not keep them, and if a study does not
-        store the models, as for boosting in earlier versions. The
-        `part` of a run without values and test part is
-        "validation, chosen on it".
+        The run, whose folds have the values in `cross_fitted`. There
+        are no values without a validation part, with inner folds whose
+        run did not keep them, and if a study does not store the models,
+        as for boosting in earlier versions. The `part` of a run without
+        values and test part is "validation, chosen on it".
 
     Raises
     ------
@@ -77,15 +76,14 @@ def cross_fitted(
 
     Notes
     -----
-    O(K m log m) for K models and m validation documents if the
-    run does not keep its choices; otherwise O(m log m) for each
-    of up to 100 chosen models. One path of K x Q values is in
-    memory at a time, besides rankings of up to half a gigabyte.
+    O(K m log m) for K models and m validation documents if the run does
+    not keep its choices; otherwise O(m log m) for each of up to 100
+    chosen models. One path of K x Q values is in memory at a time,
+    besides rankings of up to half a gigabyte.
 
-    Repeated random splits of the same queries overlap, so
-    intervals over the queries of several such folds are too
-    narrow. The validation parts of cross-validation do not
-    overlap.
+    Repeated random splits of the same queries overlap, so intervals
+    over the queries of several such folds are too narrow. The
+    validation parts of cross-validation do not overlap.
     """
     # The folds must be those of the run.
     plan = run.plan
@@ -114,13 +112,13 @@ def cross_fitted(
 def with_cross_fitted(run: RunResult, dataset: FoldedDataset | None) -> RunResult:
     """Return a run with its cross-fitted measures.
 
-    Cross-fitted measures are values in each validation query, by
-    models that were chosen without it. The measures are computed
-    if an earlier version did not store them.
+    Cross-fitted measures are values in each validation query, by models
+    that were chosen without it. The measures are computed if an earlier
+    version did not store them.
 
-    Nothing else changes. The run itself is returned if it has
-    these measures, or if they cannot be computed, because the
-    data or a validation part are missing.
+    Nothing else changes. The run itself is returned if it has these
+    measures, or if they cannot be computed, because the data or a
+    validation part are missing.
     """
     if (
         dataset is None
@@ -153,9 +151,9 @@ def fitted_in_study(
 ) -> RunResult:
     """Return a run of a study with its cross-fitted measures.
 
-    Cross-fitted measures are values in each validation query, by
-    models that were chosen without it. New measures are stored in
-    the study, unless it cannot be written.
+    Cross-fitted measures are values in each validation query, by models
+    that were chosen without it. New measures are stored in the study,
+    unless it cannot be written.
     """
     fitted = with_cross_fitted(run, dataset)
     if fitted is not run:

@@ -28,8 +28,7 @@ class Measurement:
     chooses : bool
         Whether the measure also selects the model of each fold.
     sealed : bool
-        Whether the test part is left out, as if the data had
-        none.
+        Whether the test part is left out, as if the data had none.
     """
 
     convention: str
@@ -48,8 +47,8 @@ class Measurement:
             else (*plan.measures, self.measure)
         )
         criterion = plan.left_out_by(self.measure) if plan.leaves_out else self.measure
-        # Without `chooses`, the measure does not select the model; it is only
-        # computed in addition.
+        # Without `chooses`, the measure does not select the model; it
+        # is only computed in addition.
         chosen_by = criterion if self.chooses else plan.select_by
         if (names, chosen_by, self.convention) == (
             plan.measures,
@@ -66,9 +65,9 @@ def _remeasured_plan(
 ) -> Plan:
     """Return a plan with another convention, other measures, and another selection.
 
-    `names` are those of the measures, and `chosen_by` is the
-    measure that selects the model. Equal arguments give the same
-    object, so that the plan can be a key of caches.
+    `names` are those of the measures, and `chosen_by` is the measure
+    that selects the model. Equal arguments give the same object, so
+    that the plan can be a key of caches.
     """
     return plan.changed(convention=convention, measures=names, select_by=chosen_by)
 

@@ -59,16 +59,14 @@ class RankedPath:
     part : RankingDataset
         Part of the data, such as the validation part.
     by_id : bool
-        Whether ids of documents break ties, instead of their
-        positions.
+        Whether ids of documents break ties, instead of their positions.
     whole : ndarray of shape (K,), bool
-        Whether each step is complete, so that it can score the
-        part.
+        Whether each step is complete, so that it can score the part.
     distinct : DistinctRankings
         The different rankings of each query.
     ranking_numbers : Places
-        Number of the ranking by each complete step among the
-        different rankings of each query.
+        Number of the ranking by each complete step among the different
+        rankings of each query.
     """
 
     part: RankingDataset
@@ -114,9 +112,8 @@ def whole_steps(
 def spread(values: Floats, complete: NDArray[np.bool_]) -> Floats:
     """Return an array with the values of complete steps at their positions, others NaN.
 
-    `complete`, shape (K,), says which steps are complete, which
-    are those whose models are stored; `values` has a row for each
-    of them.
+    `complete`, shape (K,), says which steps are complete, which are
+    those whose models are stored; `values` has a row for each of them.
     """
     if complete.all():
         return values
@@ -135,27 +132,27 @@ _MAX_MEASUREMENTS = 64
 class Remeasurement:
     """Measures the models of finished runs again, by any measure and convention.
 
-    The documents are scored and sorted once per model. Every
-    measure is computed from those rankings, once for identical
-    rankings of a query; they are cached as long as the paths, up
-    to half a gigabyte. Nothing is trained again.
+    The documents are scored and sorted once per model. Every measure is
+    computed from those rankings, once for identical rankings of a
+    query; they are cached as long as the paths, up to half a gigabyte.
+    Nothing is trained again.
 
-    A nonlinear model that a study does not store completely has
-    no measure: NaN. The models of inner folds are not stored, so
-    only the validation measures of the plan are available for
-    them.
+    A nonlinear model that a study does not store completely has no
+    measure: NaN. The models of inner folds are not stored, so only the
+    validation measures of the plan are available for them.
     """
 
     def __init__(self) -> None:
         """Make empty caches.
 
-        They are for rankings by the steps of paths and by single models, for
-        the different rankings of a part, the order of its documents with equal
-        scores, measured folds, and evaluators of measures.
+        They are for rankings by the steps of paths and by single
+        models, for the different rankings of a part, the order of its
+        documents with equal scores, measured folds, and evaluators of
+        measures.
         """
-        # Caches. Weak keys: each entry lasts as long as the object it belongs
-        # to. Keys of type bool say whether ids of documents break ties; the int
-        # in a key is the id of a part.
+        # Caches. Weak keys: each entry lasts as long as the object it
+        # belongs to. Keys of type bool say whether ids of documents
+        # break ties; the int in a key is the id of a part.
         self._paths: WeakKeyDictionary[PathResult, RankedPath] = WeakKeyDictionary()
         self._distinct: WeakKeyDictionary[
             RankingDataset, dict[bool, DistinctRankings]
@@ -186,8 +183,7 @@ class Remeasurement:
         dataset : FoldedDataset
             Data of the run, with documents.
         measurement : Measurement
-            Measure and convention, and whether the measure
-            selects the models.
+            Measure and convention, and whether the measure selects the models.
         """
         folds = {fold.number: fold for fold in dataset.folds}
         measured = tuple(
@@ -217,14 +213,13 @@ class Remeasurement:
         names : sequence of str
             Names of the measures, by the convention of the plan.
         sealed : bool
-            Whether the test part is left out, as if the data had
-            none.
+            Whether the test part is left out, as if the data had none.
 
         Raises
         ------
         PlanError
-            For a measure that is not RankStudio's own, and whose
-            code is absent.
+            For a measure that is not RankStudio's own, and whose code
+            is absent.
         """
         # Measures of other packages are loaded first: called for their errors.
         for entry in foreign_entries(names):
@@ -264,9 +259,10 @@ class Remeasurement:
     def rank_models(self, result: RunResult, dataset: FoldedDataset) -> Iterator[None]:
         """Rank the documents by a run's models in advance, and cache the rankings.
 
-        The generator yields None after each path, and may be interrupted there.
-        Paths with more scores than one block are left out, as are all others
-        once half of the cache is full: they are ranked when they are needed.
+        The generator yields None after each path, and may be
+        interrupted there. Paths with more scores than one block are
+        left out, as are all others once half of the cache is full: they
+        are ranked when they are needed.
 
         Parameters
         ----------
@@ -308,10 +304,10 @@ class Remeasurement:
     ) -> float:
         """Return the mean of a measure over the folds of a run, under other settings.
 
-        The measure is that of the settings, for the models that
-        the run selected, on the test part; without a test part,
-        or if it is sealed, on the validation part. The result is
-        NaN if the measure is undefined.
+        The measure is that of the settings, for the models that the run
+        selected, on the test part; without a test part, or if it is
+        sealed, on the validation part. The result is NaN if the measure
+        is undefined.
         """
         parts = {fold.number: fold for fold in dataset.folds}
         averages = []
@@ -338,8 +334,8 @@ class Remeasurement:
         """Measure the models of a run in advance, and cache the measures for later calls.
 
         The generator yields None after each fold, and may be
-        interrupted there. Only models that :meth:`rank_models`
-        has ranked are measured, which needs almost no memory.
+        interrupted there. Only models that :meth:`rank_models` has
+        ranked are measured, which needs almost no memory.
 
         Parameters
         ----------
@@ -354,9 +350,9 @@ class Remeasurement:
         for measurement in measurements:
             for fold_result in result.folds:
                 is_ranked = all(path in self._paths for path in fold_result.paths)
-                # Measuring other folds would rank their models first, which
-                # takes memory. Folds without an own validation part need no
-                # such rankings.
+                # Measuring other folds would rank their models first,
+                # which takes memory. Folds without an own validation
+                # part need no such rankings.
                 if (
                     is_ranked
                     or result.plan.inner
@@ -373,9 +369,9 @@ class Remeasurement:
     ) -> FoldResult:
         """Return the results of a fold of a run, measured under other settings.
 
-        `result` has the old results, `fold` the data, and `plan`
-        is that of the run. The measured fold is cached as long as
-        `result` exists.
+        `result` has the old results, `fold` the data, and `plan` is
+        that of the run. The measured fold is cached as long as `result`
+        exists.
         """
         # The same plan: the settings change nothing.
         if measurement.plan(plan) is plan and not measurement.sealed:
@@ -396,8 +392,8 @@ class Remeasurement:
         """Return the results of a fold of a run of `plan`, measured under other settings.
 
         `result` has the old results, and `fold` the data. If the
-        settings say that their measure selects, another model may
-        be selected.
+        settings say that their measure selects, another model may be
+        selected.
         """
         # A sealed test part is not measured.
         new_plan = measurement.plan(plan)
@@ -418,8 +414,9 @@ class Remeasurement:
         test = self._mean_measures(chosen.step, test_part, new_plan)
         baseline = self.baseline(result.baseline, fold, plan, measurement)
 
-        # Cross-fitted values: for another choice, models chosen by the new plan.
-        # Otherwise only a fold without a test part needs them, or one that has them.
+        # Cross-fitted values: for another choice, models chosen by the
+        # new plan. Otherwise only a fold without a test part needs
+        # them, or one that has them.
         cross_fitted: Mapping[str, Floats] = {}
         if measurement.chooses and new_plan is not plan:
             cross_fitted = self._cross_fitted_by(
@@ -458,22 +455,21 @@ class Remeasurement:
         fold : Fold
             Data of the fold.
         plan : Plan
-            Plan of the run, whose rule and measure choose the
-            models.
+            Plan of the run, whose rule and measure choose the models.
         new_plan : Plan
             Plan whose measures and convention are used.
 
         Returns
         -------
         Mapping of str to ndarray of shape (Q,)
-            Empty without a validation part, or if a study does
-            not store the models.
+            Empty without a validation part, or if a study does not
+            store the models.
 
         Notes
         -----
-        O(KQ) per path for the choices if the path does not keep
-        them, of one path at a time, and one scoring of the part
-        for each of up to 100 models that are chosen.
+        O(KQ) per path for the choices if the path does not keep them,
+        of one path at a time, and one scoring of the part for each of
+        up to 100 models that are chosen.
         """
         # Values of another convention do not apply.
         stored = result.cross_fitted if new_plan.convention == plan.convention else {}
@@ -501,8 +497,8 @@ class Remeasurement:
     ) -> list[PathResult]:
         """Return paths with the models that the plan's rule chooses on subsets of queries.
 
-        `part` is the validation part, whose queries choose. The
-        choices of a path whose models are not stored are None.
+        `part` is the validation part, whose queries choose. The choices
+        of a path whose models are not stored are None.
         """
         # The measure that selects, for each step in each query, by path.
         values = self._query_values(
@@ -523,10 +519,9 @@ class Remeasurement:
     ) -> dict[str, Floats]:
         """Measure each validation query by models that a plan chooses without this query.
 
-        The rule of `plan` chooses among the models of `paths`,
-        and `new_plan` has the measures to compute. The result has
-        shape (Q,) for each measure; it is {} if a model is not
-        stored.
+        The rule of `plan` chooses among the models of `paths`, and
+        `new_plan` has the measures to compute. The result has shape
+        (Q,) for each measure; it is {} if a model is not stored.
         """
         # The models of inner folds are not stored.
         part = fold.vali
@@ -539,10 +534,9 @@ class Remeasurement:
         ) -> dict[str, Floats]:
             """Return each measure of D models of a path in each of Q queries, shape (D, Q).
 
-            `positions` has the positions of the models on the
-            path. The result is {} if a model is not stored.
-            `part` and `evaluator` are variables of the enclosing
-            method.
+            `positions` has the positions of the models on the path. The
+            result is {} if a model is not stored. `part` and
+            `evaluator` are variables of the enclosing method.
             """
             steps = [path.steps[position] for position in positions]
             if not all(step.can_score(part.X) for step in steps):
@@ -567,21 +561,19 @@ class Remeasurement:
     ) -> tuple[PathResult, ...]:
         """Return the paths of a fold, measured under other settings.
 
-        The paths get the measure of the settings as their
-        validation measure.
+        The paths get the measure of the settings as their validation measure.
 
         Parameters
         ----------
         paths : sequence of PathResult
-            Paths of a run of this plan, each with the models of
-            one combination of parameters' values.
+            Paths of a run of this plan, each with the models of one
+            combination of parameters' values.
         fold : Fold
             Data of the fold.
         plan : Plan
             Plan of the run.
         measurement : Measurement
-            Measure and convention, and whether the measure
-            selects the models.
+            Measure and convention, and whether the measure selects the models.
         """
         new_plan = measurement.plan(plan)
         if new_plan is plan:
@@ -613,8 +605,8 @@ class Remeasurement:
                 if has_same_convention
                 else FrozenMapping({}),
             )
-            # Only a measure that chooses has p-values; the p-values of the
-            # previous measure do not apply.
+            # Only a measure that chooses has p-values; the p-values of
+            # the previous measure do not apply.
             new_p_values: Mapping[str, Floats] = FrozenMapping({})
             choices = path.choices
             if measurement.chooses and new_plan.select_by in measured_path.validation:
@@ -662,8 +654,8 @@ class Remeasurement:
     ) -> Mapping[str, float]:
         """Return the validation measures of the selected model of a fold, by name.
 
-        With inner folds, the measures are the means over the
-        inner folds, as in the model's path.
+        With inner folds, the measures are the means over the inner
+        folds, as in the model's path.
         """
         if not plan.inner:
             return self._mean_measures(chosen.step, fold.vali, plan)
@@ -682,14 +674,14 @@ class Remeasurement:
     ) -> Iterator[Floats]:
         """Yield for each path the measure of its K steps in each query, shape (K, Q).
 
-        A measure of rankings is computed for many paths at a
-        time, from rankings that are cached. Rankings that would
-        take too much memory are not cached.
+        A measure of rankings is computed for many paths at a time, from
+        rankings that are cached. Rankings that would take too much
+        memory are not cached.
 
         A step whose model is not stored completely has NaN.
         """
-        # Only complete steps can be measured. `spread` puts their rows to the
-        # positions of the steps, and NaN to the others.
+        # Only complete steps can be measured. `spread` puts their rows
+        # to the positions of the steps, and NaN to the others.
         name = measurement.measure
         evaluator = self._evaluator(part, measurement.convention, (name,))
         # A measure that needs the scores themselves, not only the order.
@@ -741,8 +733,7 @@ class Remeasurement:
         """Rank the documents of a part by the steps of a path, its models; cache the result.
 
         Identical rankings of a query are stored once. The key
-        `convention` says how documents with equal scores are
-        ordered.
+        `convention` says how documents with equal scores are ordered.
         """
         cached = self._paths.get(path)
         # Order of documents with equal scores; None for that of the file.
@@ -751,8 +742,9 @@ class Remeasurement:
         if cached is None or cached.part is not part or cached.by_id != by_id:
             is_whole, steps = whole_steps(path, part)
             distinct = self._make_room(part, by_id)
-            # Numbers of the steps' rankings in the store, shape (steps, Q) per
-            # block; an empty block, for a path without complete steps.
+            # Numbers of the steps' rankings in the store, shape (steps,
+            # Q) per block; an empty block, for a path without complete
+            # steps.
             ranking_numbers = [np.empty((0, part.n_queries), dtype=np.int32)]
             ranking_numbers += [
                 distinct.enter(ranked) for ranked in _ranking_blocks(steps, part, order)
@@ -778,9 +770,9 @@ class Remeasurement:
     def _make_room(self, part: RankingDataset, by_id: bool) -> DistinctRankings:
         """Return the store of a part's different rankings, a new one if there is none.
 
-        If all cached rankings together take too much memory, they
-        are discarded first. `by_id` says whether ids of documents
-        break ties.
+        If all cached rankings together take too much memory, they are
+        discarded first. `by_id` says whether ids of documents break
+        ties.
         """
         if self._nbytes > _MAX_RANKING_BYTES:
             self._paths.clear()
@@ -799,10 +791,10 @@ class Remeasurement:
     ) -> dict[str, float]:
         """Return the mean measures, by name, of the model of a step on a part.
 
-        The result is {} without a part, or if the model cannot
-        score the part. `plan` has the measures and their
-        convention. `owner` is the object with which the model's
-        ranking is cached; by default the step.
+        The result is {} without a part, or if the model cannot score
+        the part. `plan` has the measures and their convention. `owner`
+        is the object with which the model's ranking is cached; by
+        default the step.
         """
         if part is None or not step.can_score(part.X):
             return {}
@@ -816,9 +808,9 @@ class Remeasurement:
     ) -> dict[str, Floats]:
         """Return the measures, by name, of the model of a step in each query of a part.
 
-        `plan` has the measures and their convention. Each array
-        has shape (Q,) for Q queries. The result is {} without a
-        part, or if the model cannot score the part.
+        `plan` has the measures and their convention. Each array has
+        shape (Q,) for Q queries. The result is {} without a part, or if
+        the model cannot score the part.
         """
         if part is None or not step.can_score(part.X):
             return {}
@@ -835,11 +827,10 @@ class Remeasurement:
     ) -> dict[str, Floats]:
         """Return the measures, by name, of the model of a step in each query of a part.
 
-        Each array has shape (Q,) for Q queries. The measures are
-        those of `evaluator`, computed from the model's ranking,
-        or from its scores if a measure needs scores. `owner` is
-        the object with which the ranking is cached; by default
-        the step.
+        Each array has shape (Q,) for Q queries. The measures are those
+        of `evaluator`, computed from the model's ranking, or from its
+        scores if a measure needs scores. `owner` is the object with
+        which the ranking is cached; by default the step.
         """
         if not evaluator.by_rank:
             return evaluator.per_query(ScoredPart(part).scores(step))
@@ -860,9 +851,9 @@ class Remeasurement:
     ) -> Codes:
         """Return the ranking of a part's m documents by the model of a step, shape (1, m).
 
-        The ranking is cached as long as `owner` exists: the best
-        single feature of a fold, if the model is made of one,
-        otherwise the step itself.
+        The ranking is cached as long as `owner` exists: the best single
+        feature of a fold, if the model is made of one, otherwise the
+        step itself.
         """
         cached = self._models.setdefault(owner or step, {})
         order = self._order(part, convention)
@@ -879,18 +870,17 @@ class Remeasurement:
     def _order(self, part: RankingDataset, convention: str) -> Ints | None:
         """Return the order in which a convention reads a part's documents with equal scores.
 
-        The result is None for the order of the file, otherwise
-        an array of shape (m,). Only conventions by which ids of
-        documents break ties have another order. All of these
-        have the same one, so that it is stored by part alone.
+        The result is None for the order of the file, otherwise an array
+        of shape (m,). Only conventions by which ids of documents break
+        ties have another order. All of these have the same one, so that
+        it is stored by part alone.
         """
         rules = find_convention(convention)
         if rules.ties is not Ties.DOCUMENT_ID:
             return None
         if part not in self._orders:
-            # Of the rules, it only uses that of ties,
-            # which is the same for all conventions here.
-            # Without ids, it returns None.
+            # Of the rules, it only uses that of ties, which is the same
+            # for all conventions here. Without ids, it returns None.
             self._orders[part] = reading_order(part.query_ptr, rules, part.grading)
         return self._orders[part]
 
@@ -899,9 +889,9 @@ class Remeasurement:
     ) -> Evaluator:
         """Return the evaluator that computes measures on a part by a convention.
 
-        Measures whose code is absent in this installation are
-        left out, unless all measures lack code. The evaluators of
-        the latest calls are stored for the next ones.
+        Measures whose code is absent in this installation are left out,
+        unless all measures lack code. The evaluators of the latest
+        calls are stored for the next ones.
         """
         names = computable(names) or names
         key = id(part), convention, names
@@ -923,13 +913,12 @@ def _subset_choices(
 ) -> SubsetChoices | None:
     """Return which models of a path the plan's rule chooses on subsets of the queries.
 
-    `values`, shape (K, Q), has the selection measure of K steps
-    in the Q queries of the validation part `part`. The result is
-    None if validation queries do not choose, or some models are
-    not stored.
+    `values`, shape (K, Q), has the selection measure of K steps in the
+    Q queries of the validation part `part`. The result is None if
+    validation queries do not choose, or some models are not stored.
     """
-    # A step without any value either was not stored completely, or the measure
-    # is not defined for it.
+    # A step without any value either was not stored completely, or the
+    # measure is not defined for it.
     undefined_steps = [
         path.steps[row] for row in np.flatnonzero(np.isnan(values).all(axis=1)).tolist()
     ]
@@ -942,8 +931,8 @@ def _subset_choices(
 def _without_kept_measures(path: PathResult) -> PathResult:
     """Return a path without the measures that are stored with its chosen models.
 
-    These are the models that subsets of the queries choose.
-    Without stored measures, the models are measured again.
+    These are the models that subsets of the queries choose. Without
+    stored measures, the models are measured again.
     """
     return (
         path
@@ -968,9 +957,9 @@ def _ranking_blocks(
 ) -> Iterator[Codes]:
     """Yield the rankings of a part's documents by the models of steps, in blocks.
 
-    A block has shape (steps, m): a ranking of the m documents per
-    step. `order` is the order of documents with equal scores,
-    None for that of the file.
+    A block has shape (steps, m): a ranking of the m documents per step.
+    `order` is the order of documents with equal scores, None for that
+    of the file.
     """
     for scores in _score_blocks(steps, part):
         yield rank(scores, part.y, part.query_ptr, order)
@@ -996,8 +985,8 @@ def _score_blocks_of_any_steps(
         yield from _score_blocks(steps, part)
         return
     scored = ScoredPart(part)
-    # Each model is scored from its beginning, because the steps need not be
-    # consecutive.
+    # Each model is scored from its beginning, because the steps need
+    # not be consecutive.
     for step in steps:
         yield scored.scores(step)[None, :]
 
@@ -1007,9 +996,9 @@ def _scores_of_steps(
 ) -> tuple[Floats, Floats | None]:
     """Return the scores of a part's m documents by K steps, and those of the last step.
 
-    The scores have shape (K, m). Nonlinear models continue from
-    the scores of the step before, at first `scores`, shape (m,).
-    The last scores are None for linear models, which need none.
+    The scores have shape (K, m). Nonlinear models continue from the
+    scores of the step before, at first `scores`, shape (m,). The last
+    scores are None for linear models, which need none.
     """
     if all(step.linear for step in steps):
         return part.linear_scores(np.array([step.coef for step in steps])), None

@@ -48,24 +48,21 @@ def evaluate_file(
     columns : Mapping, optional
         Columns of a table, if their names are not recognised.
     greatest_grade : float, optional
-        Largest label of the whole dataset, for ERR; by default
-        the file's own.
+        Largest label of the whole dataset, for ERR; by default the file's own.
     model : bool
         Whether `ranked_by` is a model.
 
     Returns
     -------
     tuple
-        The measures, the data, and notes for the user as
-        sentences.
+        The measures, the data, and notes for the user as sentences.
 
     Raises
     ------
     DatasetError
         If the score file has not one score per document.
     DataError
-        If a file cannot be read, or the model cannot score the
-        data.
+        If a file cannot be read, or the model cannot score the data.
     """
     # Scores of the model, which says how its data are read, or of the file.
     if model:

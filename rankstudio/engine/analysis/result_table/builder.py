@@ -77,16 +77,14 @@ class TableRun:
     Attributes
     ----------
     result : RunResult
-        Result, without measures on the test part if the test part
-        is sealed.
+        Result, without measures on the test part if the test part is sealed.
     name : str
         The user's name of the run; "" for the method.
     documents : callable
-        Returns the run's data with documents, or None if they are
-        not available; called only if a measure is missing.
+        Returns the run's data with documents, or None if they are not
+        available; called only if a measure is missing.
     sealed : bool
-        Whether the test part is left out, for instance because it
-        is sealed.
+        Whether the test part is left out, for instance because it is sealed.
     """
 
     result: RunResult
@@ -97,8 +95,8 @@ class TableRun:
     def measured(self, names: Sequence[str], engine: Remeasurement) -> TableRun:
         """Return the run with some measures in every query; missing measures are computed.
 
-        If the documents are not available, only means over the
-        folds are required.
+        If the documents are not available, only means over the folds
+        are required.
 
         Parameters
         ----------
@@ -110,11 +108,10 @@ class TableRun:
         Raises
         ------
         PlanError
-            If a measure is missing and the documents are not
-            available.
+            If a measure is missing and the documents are not available.
         """
-        # A run without a test part needs cross-fitted values, which a study of an
-        # earlier version does not have.
+        # A run without a test part needs cross-fitted values, which a
+        # study of an earlier version does not have.
         result = self.result
         if not result.part.is_estimate and result.unfitted is Unfitted.NOT_STORED:
             from rankstudio.engine.analysis.measurements.cross_fitting import (  # noqa: PLC0415 - brings numba
@@ -156,8 +153,8 @@ def table_runs(
     sources : iterable of ReportSource
         Contents of the studies.
     part : {"test", "validation"}, optional
-        Part of the data to use even if the seal says otherwise:
-        with the test part, or without it.
+        Part of the data to use even if the seal says otherwise: with
+        the test part, or without it.
     """
     # Opens the data of each run once.
     opener = DataOpener()
@@ -178,10 +175,10 @@ def _table_run(
 ) -> TableRun:
     """Return a run for a table, with the measures of a part, "test" or "validation".
 
-    Without `part`, the measures are those that the seal of the
-    test part leaves visible. `run` has all measures of the run,
-    and `visible` only those that the seal allows. `source` is the
-    study, and `opener` opens the data.
+    Without `part`, the measures are those that the seal of the test
+    part leaves visible. `run` has all measures of the run, and
+    `visible` only those that the seal allows. `source` is the study,
+    and `opener` opens the data.
     """
     if part is None:
         result = visible.result
@@ -229,8 +226,8 @@ class RowRuns:
     groups : Mapping of str to ComparableGroup
         Group of comparable runs of each run, by dataset name.
     block : int
-        Position of these groups among all groups on their
-        datasets: rows of the same block have the same groups.
+        Position of these groups among all groups on their datasets:
+        rows of the same block have the same groups.
     """
 
     title: str
@@ -252,12 +249,12 @@ class _GroupedRun:
 def row_runs(runs: Sequence[TableRun]) -> list[RowRuns]:
     """Return runs as the rows of a table with methods as rows, datasets as columns.
 
-    Runs on one dataset that are not comparable are in different
-    blocks of rows; the blocks follow each other. Identical runs
-    are included once. A method with one run per dataset has one
-    row, whatever its settings. If a method has several runs on a
-    dataset, only runs with equal settings share a row, and the
-    titles of the rows have the settings in which they differ.
+    Runs on one dataset that are not comparable are in different blocks
+    of rows; the blocks follow each other. Identical runs are included
+    once. A method with one run per dataset has one row, whatever its
+    settings. If a method has several runs on a dataset, only runs with
+    equal settings share a row, and the titles of the rows have the
+    settings in which they differ.
     """
     # Equal runs are shown once.
     firsts = first_equals([run.result for run in runs])
@@ -294,8 +291,8 @@ def row_runs(runs: Sequence[TableRun]) -> list[RowRuns]:
 
 def _runs_with_groups(runs: Sequence[TableRun]) -> list[_GroupedRun]:
     """Return each run with its group of comparable runs, in the order of the runs."""
-    # The groups of each dataset are numbered from 0: the number of a group is
-    # that of its block of rows.
+    # The groups of each dataset are numbered from 0: the number of a
+    # group is that of its block of rows.
     n_groups: Counter[str] = Counter()
     grouped_runs: dict[int, _GroupedRun] = {}
     for group in comparable_groups(
@@ -331,9 +328,8 @@ def _comparable_values(values: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _rows_with_titles(rows: Sequence[Mapping[str, _GroupedRun]]) -> list[RowRuns]:
     """Return rows of runs as rows of a table, each with another title.
 
-    A row has a run for each dataset, by the dataset's name. Rows
-    with the same title get the settings in which they differ, or
-    a number.
+    A row has a run for each dataset, by the dataset's name. Rows with
+    the same title get the settings in which they differ, or a number.
     """
     # Equal titles get the parameters that distinguish their plans.
     firsts = [next(iter(row.values())) for row in rows]
@@ -397,8 +393,8 @@ def result_table(
     query : TableQuery
         Measures, columns, tests and reference row.
     cancelled : callable
-        Called between tests; once it returns True, testing stops
-        and the result must not be used.
+        Called between tests; once it returns True, testing stops and
+        the result must not be used.
 
     Raises
     ------
@@ -424,8 +420,8 @@ def result_table(
     with in_english():
         rows = row_runs([run.measured(names, engine) for run in runs])
         columns = list(_column_contents(rows, names, query.by))
-        # The row to compare with in each block, and the p-value of each cell,
-        # if the query asks for tests.
+        # The row to compare with in each block, and the p-value of each
+        # cell, if the query asks for tests.
         references = _references(rows, columns, query.against)
         p_values = (
             _corrected_p_values(rows, references, columns, query, cancelled)
@@ -477,8 +473,8 @@ def _column_contents(
 ) -> Iterator[_ColumnContent]:
     """Yield the content of each column of a table, from left to right.
 
-    `by` says what varies from column to column: datasets, measures or folds.
-    `names` are those of the measures.
+    `by` says what varies from column to column: datasets, measures or
+    folds. `names` are those of the measures.
     """
     # Names of the datasets. Groups of columns are named only if there are several.
     data = list(dict.fromkeys(name for row in rows for name in row.runs))
@@ -490,9 +486,9 @@ def _column_contents(
     ) -> _ColumnContent:
         """Return a table's column for a measure on a dataset, in a fold or over all (None).
 
-        `source` is the name of the dataset, and `name` that of
-        the measure. `title` stands above the column, and `group`
-        above several columns.
+        `source` is the name of the dataset, and `name` that of the
+        measure. `title` stands above the column, and `group` above
+        several columns.
         """
         return _ColumnContent(
             data=source,
@@ -501,8 +497,8 @@ def _column_contents(
             fold=fold,
         )
 
-    # Either the datasets are the columns and the measures their groups, or the
-    # other way round.
+    # Either the datasets are the columns and the measures their groups,
+    # or the other way round.
     match by:
         case "datasets":
             for name in names:
@@ -551,8 +547,7 @@ def _fold_numbers(rows: Sequence[RowRuns], data: str) -> list[int]:
 def _measured_cell(row: RowRuns, column_content: _ColumnContent) -> ResultCell:
     """Return the cell of a row and a column: a measure's mean over folds, with deviation.
 
-    The cell is empty if the row has no run on the dataset of the
-    column.
+    The cell is empty if the row has no run on the dataset of the column.
     """
     if column_content.data not in row.runs:
         return ResultCell()
@@ -576,11 +571,11 @@ def _references(
 ) -> dict[int, int]:
     """Return, by block, the number of the row against which the other rows are tested.
 
-    A block has rows that are ranked together. The user requests a
-    row by `against`: its number, its title or its method. This
-    row is the reference of its own block. In other blocks the
-    reference is the row that is best in the first column with
-    estimates. A block without any such row is left out.
+    A block has rows that are ranked together. The user requests a row
+    by `against`: its number, its title or its method. This row is the
+    reference of its own block. In other blocks the reference is the row
+    that is best in the first column with estimates. A block without any
+    such row is left out.
     """
     requested_rows = _requested_rows(rows, against)
     references: dict[int, int] = {}
@@ -624,9 +619,9 @@ def _best_row(
 ) -> int | None:
     """Return the number of the row with the best mean in the first column of estimates.
 
-    Estimates are means of all folds that may be ranked. `indices` are the
-    numbers of the rows to compare. The result is None if no column has
-    estimates.
+    Estimates are means of all folds that may be ranked. `indices` are
+    the numbers of the rows to compare. The result is None if no column
+    has estimates.
     """
     for column_content in columns:
         cells = {
@@ -653,17 +648,16 @@ def _corrected_p_values(
 ) -> dict[tuple[int, _ColumnContent], float]:
     """Test the rows of each block against the reference row of the block.
 
-    A block has rows that are ranked together. The tests in one
-    column of a block are corrected together by Holm's method.
-    `references` has the number of each block's reference row;
-    `cancelled` is called between tests, and stops the work by
-    returning True.
+    A block has rows that are ranked together. The tests in one column
+    of a block are corrected together by Holm's method. `references` has
+    the number of each block's reference row; `cancelled` is called
+    between tests, and stops the work by returning True.
 
     Returns
     -------
     dict
-        The corrected p value by number of the row and by column;
-        a column of one fold alone is not tested.
+        The corrected p value by number of the row and by column; a
+        column of one fold alone is not tested.
     """
     p_values: dict[tuple[int, _ColumnContent], float] = {}
     for column, (block, reference) in product(columns, references.items()):
@@ -694,10 +688,10 @@ def _distinct_paired_rows(
 ) -> list[int]:
     """Return the numbers of the rows to test against the reference row by a measure.
 
-    The rows are those whose runs can be compared with the
-    reference query by query. Of equal runs only the first is
-    tested, and no run that equals the reference. `runs` has the
-    run of each row in a column, by the row's number.
+    The rows are those whose runs can be compared with the reference
+    query by query. Of equal runs only the first is tested, and no run
+    that equals the reference. `runs` has the run of each row in a
+    column, by the row's number.
     """
     against = runs.get(reference)
     if against is None:
@@ -735,11 +729,11 @@ def _p_value(run: RunResult, against: RunResult, name: str, query: TableQuery) -
 def _caption(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> str:
     """Return the caption of a table: "MAP on MQ2008: test, 5 folds, 784 queries; …".
 
-    ``names`` are those of the measures. The table has a mean over
-    the folds, or a value for each fold, as ``by`` says.
+    ``names`` are those of the measures. The table has a mean over the
+    folds, or a value for each fold, as ``by`` says.
     """
-    # Each row has its runs and their comparable groups by the name of the
-    # dataset. Rows of different blocks have no common group.
+    # Each row has its runs and their comparable groups by the name of
+    # the dataset. Rows of different blocks have no common group.
     data = list(dict.fromkeys(name for row in rows for name in row.runs))
     values_text = "values by fold" if by == "folds" else "mean over the folds"
     n_blocks = len({row.block for row in rows})
@@ -757,9 +751,9 @@ def _caption(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> str:
 def _block_captions(rows: Sequence[RowRuns]) -> tuple[str, ...]:
     """Return a sentence on each block of rows that are ranked together.
 
-    The sentence says what the block contains, and why its rows
-    are not ranked with those of other blocks. The result is ()
-    for a single block.
+    The sentence says what the block contains, and why its rows are not
+    ranked with those of other blocks. The result is () for a single
+    block.
     """
     blocks = sorted({row.block for row in rows})
     if len(blocks) < 2:
@@ -799,8 +793,8 @@ def _notes(rows: Sequence[RowRuns], names: Sequence[str]) -> tuple[str, ...]:
     """Return notes on the conventions of the measures and on sealed test parts."""
     # Datasets by the convention of their measures.
     runs = [(data, run) for row in rows for data, run in row.runs.items()]
-    # The outer keys are names of conventions. The inner keys are names of
-    # datasets, in order and each once; their values mean nothing.
+    # The outer keys are names of conventions. The inner keys are names
+    # of datasets, in order and each once; their values mean nothing.
     labels: dict[str, dict[str, None]] = {}
     for data, run in runs:
         labels.setdefault(rules_text(run.result.plan.convention, names), {})[data] = (
@@ -865,10 +859,10 @@ def _family_text(
 ) -> str:
     """Return the numbers of queries and hypotheses in the tests of a block, for a note.
 
-    The text is part of a sentence. A block has rows that are
-    ranked together. `reference` is the row against which the
-    others are tested, and `p` has the corrected p values by row
-    and column. The result is "" if nothing was tested.
+    The text is part of a sentence. A block has rows that are ranked
+    together. `reference` is the row against which the others are
+    tested, and `p` has the corrected p values by row and column. The
+    result is "" if nothing was tested.
     """
     # Number of tested rows in each column.
     counts = Counter(column for index, column in p if rows[index].block == block)

@@ -36,25 +36,24 @@ class FoldRow:
     Attributes
     ----------
     label : str
-        Text of the row's first cell: "1", or "mean" and "sd"
-        below the folds.
+        Text of the row's first cell: "1", or "mean" and "sd" below the folds.
     fold : int or None
         Number of the fold; None for mean and deviation.
     values : tuple
-        Values, for the fold's selected model, of the parameters
-        with several values in the plan, such as λ; empty for mean
-        and deviation.
+        Values, for the fold's selected model, of the parameters with
+        several values in the plan, such as λ; empty for mean and
+        deviation.
     size : float
         Number of features of the fold's model.
     test, validation : mapping of str to float
-        Measures of the model on test and validation part, if the
-        data have them.
+        Measures of the model on test and validation part, if the data
+        have them.
     single : mapping of str to float
-        Measures of the fold's best single feature, on the test
-        part if there is one.
+        Measures of the fold's best single feature, on the test part if
+        there is one.
     left_out : mapping of str to float
-        Measures of the model on left-out training queries, if
-        such measures selected the model.
+        Measures of the model on left-out training queries, if such
+        measures selected the model.
     """
 
     label: str
@@ -78,8 +77,7 @@ class MeasureRow:
     values : mapping of int to float
         Values of the measure by run number.
     best : float or None
-        Best value; see :func:`best_of_several`. None for the
-        deviation.
+        Best value; see :func:`best_of_several`. None for the deviation.
     """
 
     label: str
@@ -95,11 +93,10 @@ class MeasureSummary:
     Attributes
     ----------
     means, deviations : mapping of str to float
-        Mean and standard deviation of each measure over the folds
-        in which it is defined; a deviation needs two folds.
+        Mean and standard deviation of each measure over the folds in
+        which it is defined; a deviation needs two folds.
     over_single : mapping of str to float
-        Difference of each mean from that of the best single
-        features.
+        Difference of each mean from that of the best single features.
     sizes : tuple of int
         Numbers of features of the selected models.
     part : Part
@@ -120,8 +117,8 @@ class MeasureSummary:
 def fold_rows(folds: Sequence[FoldResult]) -> list[FoldRow]:
     """Return table rows: each fold with its model and measures, then two summary rows.
 
-    The summary rows have the means and the standard deviations
-    over the folds. A single fold has no summary rows.
+    The summary rows have the means and the standard deviations over the
+    folds. A single fold has no summary rows.
     """
     rows = [
         FoldRow(
@@ -144,9 +141,9 @@ def fold_rows(folds: Sequence[FoldResult]) -> list[FoldRow]:
 def measure_rows(runs: Mapping[int, RunResult], name: str) -> list[MeasureRow]:
     """Return table rows: a measure of several runs in each fold, then two summary rows.
 
-    The summary rows have the means and the standard deviations
-    over the folds. The runs have the same folds; a single fold
-    has no summary rows.
+    The summary rows have the means and the standard deviations over the
+    folds. The runs have the same folds; a single fold has no summary
+    rows.
 
     Parameters
     ----------
@@ -186,8 +183,9 @@ def measure_rows(runs: Mapping[int, RunResult], name: str) -> list[MeasureRow]:
 def measure_summary(plan: Plan, folds: Sequence[FoldResult]) -> MeasureSummary:
     """Return the means and deviations of the plan's measures over the finished folds.
 
-    Also return the means of the differences from the best single feature, and
-    the numbers of features. Only measures that all folds have are included.
+    Also return the means of the differences from the best single
+    feature, and the numbers of features. Only measures that all folds
+    have are included.
     """
     # The best part of the data that all folds have measures on.
     part = part_of(folds)
@@ -252,8 +250,8 @@ def _summary_row(label: str, rows: Sequence[FoldRow], statistic: Statistic) -> F
         """Return the statistic of each measure in one attribute of the rows, such as "test".
 
         Only measures that all rows have are included. `rows` and
-        `statistic` (mean or deviation) are variables of the
-        enclosing function.
+        `statistic` (mean or deviation) are variables of the enclosing
+        function.
         """
         measures: list[Measures] = [getattr(row, part) for row in rows]
         names = [
@@ -283,8 +281,8 @@ def _summary_row(label: str, rows: Sequence[FoldRow], statistic: Statistic) -> F
 def _statistic_or_nan(statistic: Statistic, values: Sequence[float]) -> float:
     """Return the mean or the deviation of a measure's values in several folds.
 
-    `statistic` computes it; NaN values are left out. The result
-    is NaN if too few folds define the measure.
+    `statistic` computes it; NaN values are left out. The result is NaN
+    if too few folds define the measure.
     """
     numbers = defined(values)
     least = 2 if statistic is stdev else 1
@@ -294,8 +292,8 @@ def _statistic_or_nan(statistic: Statistic, values: Sequence[float]) -> float:
 def defined(values: Iterable[float]) -> list[float]:
     """Return the values of a measure that are not NaN.
 
-    A measure is NaN where it is undefined, as may be in a test
-    part with a single query.
+    A measure is NaN where it is undefined, as may be in a test part
+    with a single query.
     """
     return [value for value in values if not isnan(value)]
 
@@ -309,8 +307,8 @@ class FoldAverage:
     mean : ndarray of shape (K,)
         Mean over the folds.
     low, high : ndarray of shape (K,)
-        One standard deviation over the folds below and above; the
-        mean for a single fold.
+        One standard deviation over the folds below and above; the mean
+        for a single fold.
     """
 
     mean: Floats
@@ -325,8 +323,8 @@ class PathAverage:
     Attributes
     ----------
     x_values : ndarray of shape (K,)
-        Number of features, or round, of each step; K is the
-        length of the shortest path.
+        Number of features, or round, of each step; K is the length of
+        the shortest path.
     criterion : FoldAverage
         Criterion per training document.
     validation : dict of str to FoldAverage
@@ -341,15 +339,15 @@ class PathAverage:
 def average_paths(paths: Sequence[PathResult]) -> PathAverage:
     """Return the means over the folds of one combination's paths, step by step.
 
-    A combination is one value of each parameter; a path has its
-    models on a fold. The means are those of the validation
-    measures, and of the criterion that the method optimises.
+    A combination is one value of each parameter; a path has its models
+    on a fold. The means are those of the validation measures, and of
+    the criterion that the method optimises.
 
     Parameters
     ----------
     paths : sequence of PathResult
-        The path of each fold, at least one; the shortest one
-        decides how many steps are averaged.
+        The path of each fold, at least one; the shortest one decides
+        how many steps are averaged.
     """
     length = min(len(path.steps) for path in paths)
     names = [

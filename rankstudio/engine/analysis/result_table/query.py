@@ -34,14 +34,14 @@ class TableQuery:
     Attributes
     ----------
     measures : tuple of str
-        Measures; empty for those of the first run, or the
-        selection criterion if folds are the columns.
+        Measures; empty for those of the first run, or the selection
+        criterion if folds are the columns.
     by : {"measures", "folds", "datasets"}
         Meaning of the columns.
     against : int or str
-        Reference row of the tests: the row's number, from 1, its
-        title, or its method such as "gas" or "gas/ranksvm". ""
-        for the best of the first column.
+        Reference row of the tests: the row's number, from 1, its title,
+        or its method such as "gas" or "gas/ranksvm". "" for the best of
+        the first column.
     tested : bool
         Whether differences are tested.
     seed : int

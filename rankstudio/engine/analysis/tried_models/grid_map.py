@@ -31,11 +31,11 @@ class GridMap:
     rows, columns : Axis
         Parameter of the rows, and parameter of the columns.
     values : ndarray of shape (R, C)
-        Best value of the measure with the values of a row and a
-        column; NaN for none.
+        Best value of the measure with the values of a row and a column;
+        NaN for none.
     combinations, lengths : ndarray of shape (R, C)
-        Position of the combination with the best value, and its
-        x-value on the path; -1 and 0 for none.
+        Position of the combination with the best value, and its x-value
+        on the path; -1 and 0 for none.
     best : tuple of (int, int), optional
         Row and column of the best value; ties go to the earlier
         combination, then to the earlier model on the path.
@@ -52,8 +52,8 @@ class GridMap:
         """Return the cell of the map for two values: its row and its column.
 
         `values` has the values of the rows' and of the columns'
-        parameter. The result is None for values that are not on
-        the grids.
+        parameter. The result is None for values that are not on the
+        grids.
         """
         row, column = values
         if row not in self.rows.values or column not in self.columns.values:
@@ -64,11 +64,11 @@ class GridMap:
 def grid_pairs(axes: Sequence[Axis]) -> tuple[Pair, ...]:
     """Return the pairs of a plan's grids for which a map can be drawn.
 
-    A grid is a parameter with several numbers. A pair has the
-    positions in `axes` of the grid for the rows and of that for
-    the columns. The rows show the later grid, because the first
-    one, usually λ, has more values. Pairs of the same method come
-    before pairs of a method and its final ranker.
+    A grid is a parameter with several numbers. A pair has the positions
+    in `axes` of the grid for the rows and of that for the columns. The
+    rows show the later grid, because the first one, usually λ, has more
+    values. Pairs of the same method come before pairs of a method and
+    its final ranker.
     """
     grids = [
         number
@@ -100,20 +100,19 @@ def grid_map(
     axes : sequence of Axis
         Axes of the plan: its parameters with several values.
     combinations : sequence of tuple
-        Values on the axes of each combination of parameters'
-        values, in the order of the plan.
+        Values on the axes of each combination of parameters' values, in
+        the order of the plan.
     pair : pair of int
         A pair of :func:`grid_pairs`.
     measured : callable
         Returns the x-values and measures of the models of a
         combination, by its position; NaN for undefined measures.
     higher_is_better : bool
-        Whether a cell shows the greatest of several values, or
-        the least.
+        Whether a cell shows the greatest of several values, or the least.
     """
-    # Cells for the values of both grids: the measure, the position of the
-    # combination that has it, and the x-value of its model. -1 is a cell without
-    # a combination.
+    # Cells for the values of both grids: the measure, the position of
+    # the combination that has it, and the x-value of its model. -1 is a
+    # cell without a combination.
     row_axis, column_axis = pair
     rows = axes[row_axis]
     columns = axes[column_axis]
@@ -128,13 +127,13 @@ def grid_map(
     # The best model of each combination.
     for position, combination in enumerate(combinations):
         x, scores = measured(position)
-        # With this sign, larger is better; an undefined value is never the
-        # best.
+        # With this sign, larger is better; an undefined value is never
+        # the best.
         gains = np.where(np.isnan(scores), -np.inf, sign * scores)
         if not gains.size or gains.max() == -np.inf:
             continue
-        # Combinations that differ in other parameters share a cell; the best of
-        # them is shown.
+        # Combinations that differ in other parameters share a cell; the
+        # best of them is shown.
         cell = (
             rows.values.index(combination[row_axis]),
             columns.values.index(combination[column_axis]),

@@ -1,7 +1,7 @@
 """The Pareto front of finished runs.
 
-Its models have few features, or low cost, and good means of a validation
-measure.
+Its models have few features, or low cost, and good means of a
+validation measure.
 """
 
 from __future__ import annotations
@@ -32,10 +32,9 @@ from rankstudio.engine.statistics.pareto import one_standard_error, pareto_front
 class ParetoModel:
     """A combination of parameter values of a run, at a step of its path, over all folds.
 
-    A path is the models with 1, 2, … features or rounds.
-    A run tries several values of some parameters, the
-    axes of its plan; each combination of these values
-    has a path.
+    A path is the models with 1, 2, … features or rounds. A run tries
+    several values of some parameters, the axes of its plan; each
+    combination of these values has a path.
 
     Attributes
     ----------
@@ -52,8 +51,8 @@ class ParetoModel:
     mean : float
         Mean of the validation measure over the folds.
     error : float
-        Standard error of the mean: standard deviation over the
-        folds / √folds; NaN for a single fold.
+        Standard error of the mean: standard deviation over the folds /
+        √folds; NaN for a single fold.
     """
 
     run: int
@@ -69,38 +68,36 @@ class ParetoModel:
 class ParetoFront:
     """Pareto-optimal models: no other is both smaller and better by a measure.
 
-    If models are compared by cost, the cost takes the place of
-    the size in the attributes.
+    If models are compared by cost, the cost takes the place of the size
+    in the attributes.
 
     Attributes
     ----------
     models : tuple of ParetoModel
-        Best combination of parameter values of every size of every run, by run
-        and ascending size; by cost, the models of each run that no other model
-        of this run beats.
+        Best combination of parameter values of every size of every run,
+        by run and ascending size; by cost, the models of each run that
+        no other model of this run beats.
     optimal : tuple of int
-        Positions in `models` of the Pareto-optimal models, by
-        ascending size.
+        Positions in `models` of the Pareto-optimal models, by ascending size.
     best : int
-        Position of the model with the largest mean (the smallest,
-        for an error); ties go to the smallest model.
+        Position of the model with the largest mean (the smallest, for
+        an error); ties go to the smallest model.
     suggested : int
-        Position of the smallest model whose mean is at least its
-        level in `levels`, the suggestion.
+        Position of the smallest model whose mean is at least its level
+        in `levels`, the suggestion.
     levels : tuple of float
-        Minimum mean to be good enough, for each model of
-        `optimal`. If `paired`, the best mean minus half the
-        length of the 95 % interval of the difference between the
-        two models over queries: a model at its level is just not
-        significantly worse than the best. Otherwise one standard
-        error below the best for all; a single fold has no
-        standard error, so only the best model is good enough.
+        Minimum mean to be good enough, for each model of `optimal`. If
+        `paired`, the best mean minus half the length of the 95 %
+        interval of the difference between the two models over queries:
+        a model at its level is just not significantly worse than the
+        best. Otherwise one standard error below the best for all; a
+        single fold has no standard error, so only the best model is
+        good enough.
     paired : bool
-        Whether models were compared with the best one query by
-        query.
+        Whether models were compared with the best one query by query.
     by : {"size", "cost", "milliseconds"}
-        Property by which models are compared; milliseconds per
-        query are a cost.
+        Property by which models are compared; milliseconds per query
+        are a cost.
     """
 
     models: tuple[ParetoModel, ...]
@@ -120,14 +117,13 @@ def pareto_front_of(
 ) -> ParetoFront | None:
     """Find the models of runs for which no other model is both smaller and better.
 
-    Models are compared by size, or by cost, and by the mean
-    validation measure.
+    Models are compared by size, or by cost, and by the mean validation measure.
 
-    The deviation between folds reflects the folds more than the
-    models: a fold of hard queries is hard for all models. If the
-    documents are available, the suggested model is therefore the
-    smallest one not significantly worse than the best, by the
-    paired interval over all queries.
+    The deviation between folds reflects the folds more than the models:
+    a fold of hard queries is hard for all models. If the documents are
+    available, the suggested model is therefore the smallest one not
+    significantly worse than the best, by the paired interval over all
+    queries.
 
     Parameters
     ----------
@@ -137,9 +133,9 @@ def pareto_front_of(
         Name of the measure.
     data : sequence of FoldedDataset, optional
         Data of each run. Without data, validation documents or
-        `LEAST_PAIRS` validation queries, or with a model on the
-        front that the study did not store, one standard error
-        over the folds replaces the interval.
+        `LEAST_PAIRS` validation queries, or with a model on the front
+        that the study did not store, one standard error over the folds
+        replaces the interval.
     by : {"size", "cost"}
         Number of features, or what they cost; see
         :func:`rankstudio.engine.analysis.tried_models.run_costs.costs_of`.
@@ -147,8 +143,8 @@ def pareto_front_of(
     Returns
     -------
     ParetoFront or None
-        None if no run has a model with a validation measure, or
-        by cost if no run has costs.
+        None if no run has a model with a validation measure, or by cost
+        if no run has costs.
     """
     # Tried models with the positions of their runs, and their sizes or costs.
     better = measure(name).higher_is_better
@@ -194,17 +190,16 @@ def _levels_and_suggestion(
 ) -> tuple[tuple[float, ...], int]:
     """Return the level of each model of the front, and the position of the suggested model.
 
-    The front has the models for which no other is both smaller
-    and better. A model is good enough if its mean is at least as
-    good as its level. The suggested model is the smallest good
-    one.
+    The front has the models for which no other is both smaller and
+    better. A model is good enough if its mean is at least as good as
+    its level. The suggested model is the smallest good one.
 
-    ``optimal`` has the positions of the models on the front, by
-    size; the last one has the best mean. ``half_widths`` has for
-    each of them half the interval of the paired difference to the
-    best model: a good model may be worse by this much. With None,
-    it may be worse by one standard error of the best mean.
-    ``better`` says whether larger means are better.
+    ``optimal`` has the positions of the models on the front, by size;
+    the last one has the best mean. ``half_widths`` has for each of them
+    half the interval of the paired difference to the best model: a good
+    model may be worse by this much. With None, it may be worse by one
+    standard error of the best mean. ``better`` says whether larger
+    means are better.
     """
     means = [model.mean for model in models]
     best = optimal[-1]
@@ -242,11 +237,11 @@ def _optimal_models_by_cost(
 ) -> list[tuple[int, TriedModel, float]]:
     """Return the models of each run that no other model beats in cost and measure.
 
-    Only models of the same run are compared. Models of one size
-    differ in cost, so all models are compared, not only the best
-    one of each size. The items of the result are the position of
-    the run, the model, and its cost. `better` says whether larger
-    values of the measure `name` are better.
+    Only models of the same run are compared. Models of one size differ
+    in cost, so all models are compared, not only the best one of each
+    size. The items of the result are the position of the run, the
+    model, and its cost. `better` says whether larger values of the
+    measure `name` are better.
     """
     front_models: list[tuple[int, TriedModel, float]] = []
     for number, run in enumerate(runs):
@@ -275,8 +270,8 @@ def _optimal_models_by_cost(
 def _first_within(means: Sequence[float], levels: Sequence[float], better: bool) -> int:
     """Return the position of the first mean that is at least as good as its level.
 
-    Such a mean exists, because the last mean is always good
-    enough. `better` says whether larger means are better.
+    Such a mean exists, because the last mean is always good enough.
+    `better` says whether larger means are better.
     """
     pairs = zip(means, levels, strict=True)
     return next(
@@ -310,11 +305,11 @@ def _paired_half_widths(
 ) -> Floats | None:
     """Return half the interval of each model's difference to the best model, shape (K,).
 
-    The front has the K models for which no other is both smaller
-    and better; the last one has the best mean. The differences
-    are those of the measure `name` in each query. The result is
-    None without the data of all runs, with too few queries, or if
-    a study did not store one of the models.
+    The front has the K models for which no other is both smaller and
+    better; the last one has the best mean. The differences are those of
+    the measure `name` in each query. The result is None without the
+    data of all runs, with too few queries, or if a study did not store
+    one of the models.
     """
     if len(data) != len(runs):
         return None
@@ -322,8 +317,8 @@ def _paired_half_widths(
     numbers = {number for number, _ in front}
     if not all(can_measure(runs[number], data[number], name) for number in numbers):
         return None
-    # For each model, by its position on the front: the measure in each query,
-    # shape (Q,), for each fold.
+    # For each model, by its position on the front: the measure in each
+    # query, shape (Q,), for each fold.
     values_by_model: dict[int, list[Floats]] = {}
     for number in numbers:
         # A model has a step for each fold.

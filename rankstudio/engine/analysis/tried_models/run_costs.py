@@ -24,8 +24,8 @@ class RunCosts:
     prices : Mapping of int to float
         Cost of each feature by the feature's id.
     milliseconds : bool
-        Whether costs are milliseconds per query; otherwise
-        features without a cost cost 1.
+        Whether costs are milliseconds per query; otherwise features
+        without a cost cost 1.
     """
 
     prices: Mapping[int, float]
@@ -34,9 +34,9 @@ class RunCosts:
     def of(self, model: TriedModel, ids: Ints) -> float:
         """Return the cost of the features of a model, as the mean over the folds.
 
-        `ids`, shape (n,), has the feature id of each column. If
-        costs are times, the result is NaN if a feature has no
-        time; otherwise a feature without a cost counts 1.
+        `ids`, shape (n,), has the feature id of each column. If costs
+        are times, the result is NaN if a feature has no time; otherwise
+        a feature without a cost counts 1.
         """
         default_cost = float("nan") if self.milliseconds else 1.0
         totals = [
@@ -52,10 +52,10 @@ class RunCosts:
 def costs_of(runs: Sequence[RunResult]) -> RunCosts | None:
     """Return the costs of features by which runs are compared; None if all cost 1.
 
-    The costs are the times of the first run that has milliseconds
-    for features, or else the costs of the first run that has any
-    other than 1. If every feature costs 1, the cost of a model is
-    its number of features.
+    The costs are the times of the first run that has milliseconds for
+    features, or else the costs of the first run that has any other than
+    1. If every feature costs 1, the cost of a model is its number of
+    features.
     """
     # Milliseconds.
     for run in runs:

@@ -51,33 +51,32 @@ class RunCurve:
     places : tuple of int
         Number of features or round of each of the K models.
     sizes : ndarray of shape (K,)
-        Number of features of each model, mean over the folds; NaN
-        for a given ranking without features, which is constant
-        over x.
+        Number of features of each model, mean over the folds; NaN for a
+        given ranking without features, which is constant over x.
     x : ndarray of shape (K,)
         x-values of the curve, ascending: size, cost, share of the
         training queries, or time.
     mean : ndarray of shape (K,)
-        Mean over the folds of the measure on the validation part,
-        or on the test part.
+        Mean over the folds of the measure on the validation part, or on
+        the test part.
     difference, half : ndarray of shape (K,)
-        Mean difference to the reference model with the largest
-        x-value up to that of the model, and half the length of
-        its 95 % interval, paired over the queries. NaN without a
-        reference model.
+        Mean difference to the reference model with the largest x-value
+        up to that of the model, and half the length of its 95 %
+        interval, paired over the queries. NaN without a reference
+        model.
     unpaired : str
         Reason why there is no reference model; otherwise "".
     model : int or None
-        Position of the model whose size is nearest to the mean
-        size of the models that the folds selected; None for a
-        given ranking, and over time or queries.
+        Position of the model whose size is nearest to the mean size of
+        the models that the folds selected; None for a given ranking,
+        and over time or queries.
     n_folds : int
         Number of folds behind each mean.
     own_half : ndarray of shape (K,) or None
-        For the reference run: half the length of the 95 %
-        interval of the difference to its own model at ``model``,
-        paired over the queries. None for other runs, and without
-        such a model or documents.
+        For the reference run: half the length of the 95 % interval of
+        the difference to its own model at ``model``, paired over the
+        queries. None for other runs, and without such a model or
+        documents.
     """
 
     values: tuple[Any, ...]
@@ -96,8 +95,8 @@ class RunCurve:
 def learning_curves(plans: Sequence[Plan]) -> list[list[int]]:
     """Return groups of plans that differ only in their share of the training queries.
 
-    A group has the positions of plans in `plans`, in the order of
-    this share. A plan without a partner is a group of its own.
+    A group has the positions of plans in `plans`, in the order of this
+    share. A plan without a partner is a group of its own.
     """
     protocols = [parse_protocol(plan.protocol) for plan in plans]
     # With all training queries, the plans of a group are equal.
@@ -128,8 +127,8 @@ def run_curves(
 ) -> tuple[RunCurve | None, ...]:
     """Return the curve of each run, a measure over x, and its difference to the reference.
 
-    The models of a curve are selected by validation, whatever
-    part they are measured on.
+    The models of a curve are selected by validation, whatever part they
+    are measured on.
 
     Parameters
     ----------
@@ -138,28 +137,25 @@ def run_curves(
     name : str
         Name of the measure.
     reference : int or None
-        Position of the reference run; None for runs that are not
-        compared.
+        Position of the reference run; None for runs that are not compared.
     data : sequence of FoldedDataset
-        Data of each run; without documents the curves have no
-        intervals.
+        Data of each run; without documents the curves have no intervals.
     by : {"size", "cost", "train", "seconds"}
         x axis: number of features, their cost (see
         :mod:`rankstudio.engine.analysis.tried_models.run_costs`),
-        the percentage of the training queries, or the run time.
-        Over the last two, a run has only its best model. Over the
-        training queries there are no intervals: the runs of a
-        group of `learning_curves` are the points of one learning
-        curve.
+        the percentage of the training queries, or the run time. Over
+        the last two, a run has only its best model. Over the training
+        queries there are no intervals: the runs of a group of
+        `learning_curves` are the points of one learning curve.
     part : {"vali", "test"}
-        Part on which the models are measured; for the test part
-        the documents are needed.
+        Part on which the models are measured; for the test part the
+        documents are needed.
 
     Returns
     -------
     tuple of RunCurve or None
-        One per run; None for a run without a validation measure,
-        or without the documents of the test part.
+        One per run; None for a run without a validation measure, or
+        without the documents of the test part.
     """
     # Points of each run's curve.
     costs = costs_of(runs)
@@ -167,12 +163,12 @@ def run_curves(
         by, [_best_curve(run, name, by, costs) for run in runs]
     )
 
-    # Intervals between points of several runs would hide a learning curve; the
-    # tests of the runs show them.
+    # Intervals between points of several runs would hide a learning
+    # curve; the tests of the runs show them.
     has_intervals = by != "train"
 
-    # Values of each query, for runs with points whose intervals or test values
-    # are needed.
+    # Values of each query, for runs with points whose intervals or test
+    # values are needed.
     run_values: list[list[Floats] | None] = []
     for run, points, documents in zip(runs, tried, data, strict=True):
         if points is None or not (has_intervals or part == "test"):
@@ -231,10 +227,9 @@ def run_curves(
 def _own_half_widths(curve: RunCurve, values: Sequence[Floats] | None) -> Floats | None:
     """Return half the interval of each model's difference to the marked model, (K,).
 
-    All are models of one curve, which marks the model of its
-    position `model`. `values` has the measure in each query,
-    shape (K, Q), by fold. The result is None without values, or
-    without a marked model.
+    All are models of one curve, which marks the model of its position
+    `model`. `values` has the measure in each query, shape (K, Q), by
+    fold. The result is None without values, or without a marked model.
     """
     if values is None or curve.model is None:
         return None
@@ -251,12 +246,11 @@ def _best_curve(
 ) -> _Tried | None:
     """Return the points of a run's curve: x-values, shape (K,), and K models.
 
-    The models are those of the combination of parameters' values
-    that has the model with the best mean of the measure `name`,
-    one of each size. x is the size or the cost of the models,
-    ascending. If x is the share of the training queries or the
-    run time (`by`), a run has one point, its best model. The
-    result is None if no mean is defined.
+    The models are those of the combination of parameters' values that
+    has the model with the best mean of the measure `name`, one of each
+    size. x is the size or the cost of the models, ascending. If x is
+    the share of the training queries or the run time (`by`), a run has
+    one point, its best model. The result is None if no mean is defined.
     """
     sign = 1.0 if measure(name).higher_is_better else -1.0
     paths = [path for path in tried_models(run, name) if np.isfinite(path.means).any()]
@@ -288,10 +282,9 @@ def _best_curve(
 def _with_constant_rankings(by: By, tried: list[_Tried | None]) -> list[_Tried | None]:
     """Return the points of curves, with a level line for each ranking that was not learned.
 
-    Such a ranking, for example the user's own, has one model
-    without features: the model is repeated at every x-value of
-    the other runs. `tried` has the x-values and the models of
-    each run, or None.
+    Such a ranking, for example the user's own, has one model without
+    features: the model is repeated at every x-value of the other runs.
+    `tried` has the x-values and the models of each run, or None.
     """
     x_of_learned = [
         x for x, models in filter(None, tried) if models[0].steps[0].learned
@@ -319,8 +312,8 @@ def _reference_positions(reference: Floats, x: Floats) -> Ints:
     """Return for each x-value the position of the reference's last model up to it.
 
     `reference` has the x-values of the reference run's models,
-    ascending. For an x-value before the first model, the position
-    is that of the first model.
+    ascending. For an x-value before the first model, the position is
+    that of the first model.
     """
     return np.maximum(np.searchsorted(reference, x, side="right") - 1, 0)
 
@@ -334,8 +327,8 @@ def _query_values(
 ) -> list[Floats] | None:
     """Return a measure of K models of a run in each query, shape (K, Q), by fold.
 
-    `part` is "vali" or "test". The result is None if the measure
-    cannot be computed.
+    `part` is "vali" or "test". The result is None if the measure cannot
+    be computed.
     """
     if not can_measure(run, data, name, part):
         return None
@@ -352,8 +345,8 @@ def _query_values(
 def _fold_means(values: Sequence[Floats]) -> Floats:
     """Return the mean of each of K models over the folds, shape (K,).
 
-    `values` has a measure in each query, shape (K, Q), by fold.
-    The value of a fold is the mean over its queries.
+    `values` has a measure in each query, shape (K, Q), by fold. The
+    value of a fold is the mean over its queries.
     """
     from rankstudio.engine.metrics.evaluator import average  # noqa: PLC0415 - numba, which no window waits for
 
@@ -371,10 +364,10 @@ def _run_curve(
 ) -> RunCurve:
     """Return the curve of K models of a run over x; arrays have the shape (K,).
 
-    `mean` has the means to draw, by default those on the
-    validation part. `difference` and `half` have the differences
-    to the models of another run, and half their intervals;
-    `unpaired` says why there are no differences.
+    `mean` has the means to draw, by default those on the validation
+    part. `difference` and `half` have the differences to the models of
+    another run, and half their intervals; `unpaired` says why there are
+    no differences.
     """
     all_nan = np.full(x.size, np.nan)
     # A ranking that was not learned has no number of features.
@@ -398,8 +391,8 @@ def _run_curve(
 def _selected_position(run: RunResult, sizes: Floats) -> int | None:
     """Return the position of the size nearest to the mean size of the selected models.
 
-    `sizes` has the sizes of models. The mean is over the models
-    that the folds of the run selected.
+    `sizes` has the sizes of models. The mean is over the models that
+    the folds of the run selected.
     """
     if sizes.size < 2 or not run.sizes or np.isnan(sizes).any():
         return None

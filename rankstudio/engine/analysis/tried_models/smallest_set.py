@@ -31,13 +31,12 @@ class SetOfPath:
         Number of features of the step, or its number, as in
         `PathResult.x_values`.
     features : tuple of int
-        0-based columns of the features, in the order of
-        selection.
+        0-based columns of the features, in the order of selection.
     value : float
         Value of the validation measure that selects the models.
     p : float
-        p value of the paired test of the set's values in each
-        query against those of the best set; 1 for the best set.
+        p value of the paired test of the set's values in each query
+        against those of the best set; 1 for the best set.
     """
 
     position: int
@@ -56,16 +55,15 @@ class SetOfPath:
 class SmallestSet:
     """Three sets of features of a path: the smallest good, the best and the chosen one.
 
-    A set is good if it is not significantly worse than the best
-    set.
+    A set is good if it is not significantly worse than the best set.
 
     Attributes
     ----------
     measure : str
         Name of the validation measure that selects the models.
     smallest, best : SetOfPath
-        The smallest set that is not significantly worse than the
-        best one, and the best one.
+        The smallest set that is not significantly worse than the best
+        one, and the best one.
     chosen : SetOfPath
         The chosen set.
     """
@@ -136,9 +134,9 @@ class SmallestSet:
 def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | None:
     """Return the smallest good set of features of a path.
 
-    A set is good if it is not significantly worse than the best
-    set of the path. The result also has the best set and the
-    chosen set, at `position`.
+    A set is good if it is not significantly worse than the best set of
+    the path. The result also has the best set and the chosen set, at
+    `position`.
 
     Parameters
     ----------
@@ -152,9 +150,9 @@ def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | N
     Returns
     -------
     SmallestSet or None
-        None if the models of the path are not tested: without
-        queries to validate on, with fewer than `LEAST_PAIRS` of
-        them, or if the method's criterion selects.
+        None if the models of the path are not tested: without queries
+        to validate on, with fewer than `LEAST_PAIRS` of them, or if the
+        method's criterion selects.
     """
     # The path lacks the measure that selects: it was measured by another one.
     if plan.select_by not in path.validation:
@@ -173,8 +171,8 @@ def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | N
     def set_at(index: int) -> SetOfPath:
         """Return the set of features of the step of a path with an index.
 
-        `path`, `values` (the measure of each step) and `p_values`
-        are variables of the enclosing function.
+        `path`, `values` (the measure of each step) and `p_values` are
+        variables of the enclosing function.
         """
         return SetOfPath(
             position=index,
@@ -206,9 +204,9 @@ def smallest_set_beside(
 ) -> SmallestSet | None:
     """Return the smallest good set of features of the fold's path with a selection.
 
-    A set is good if it is not significantly worse than the best
-    one of the path. Of several paths with the selection, that of
-    the selected model comes first.
+    A set is good if it is not significantly worse than the best one of
+    the path. Of several paths with the selection, that of the selected
+    model comes first.
 
     Parameters
     ----------
@@ -217,14 +215,13 @@ def smallest_set_beside(
     fold : FoldResult
         Finished fold.
     selected : sequence of int
-        0-based columns of the selection, in the order of
-        selection.
+        0-based columns of the selection, in the order of selection.
 
     Returns
     -------
     SmallestSet or None
-        None also if no path of the fold has the selection, or a
-        number of features cannot be chosen on it.
+        None also if no path of the fold has the selection, or a number
+        of features cannot be chosen on it.
     """
     chosen = fold.chosen.unit.position
     # False comes before True: first the path of the selected model.

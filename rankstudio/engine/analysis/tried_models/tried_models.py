@@ -34,8 +34,7 @@ class TriedModel:
     combination : int
         Position of the combination in the plan.
     x_value : int
-        Length of the model on the path: number of features, or
-        round.
+        Length of the model on the path: number of features, or round.
     size : float
         Number of features of the model, mean over the folds.
     paths : tuple of PathResult
@@ -93,8 +92,7 @@ class TriedPath:
     positions : ndarray of shape (K, F)
         Position of each model on the path of each fold.
     values : ndarray of shape (K, F)
-        Validation measure of each model in each fold; NaN if
-        undefined.
+        Validation measure of each model in each fold; NaN if undefined.
     """
 
     combination: int
@@ -140,8 +138,8 @@ class TriedPath:
 def tried_models(run: RunResult, name: str) -> list[TriedPath]:
     """Return the models of each combination of parameters' values, in order of the path.
 
-    A path has the models of a combination, by length. The result
-    is [] without validation.
+    A path has the models of a combination, by length. The result is []
+    without validation.
 
     Parameters
     ----------
@@ -176,9 +174,9 @@ def best_of_sizes(paths: Sequence[TriedPath], name: str) -> list[TriedModel]:
     means = np.concatenate([path.means for path in paths])
     finite = np.flatnonzero(np.isfinite(means))
     gains = means[finite] if measure(name).higher_is_better else -means[finite]
-    # `lexsort` sorts by its last key first: by size, then from the best to the
-    # worst, then in the order of the candidates. The first of each size is its
-    # best.
+    # `lexsort` sorts by its last key first: by size, then from the best
+    # to the worst, then in the order of the candidates. The first of
+    # each size is its best.
     order = finite[np.lexsort((finite, -gains, sizes[finite]))]
     _, first_of_size = np.unique(sizes[order], return_index=True)
     return [
@@ -192,10 +190,10 @@ def _models_of_all_folds(
 ) -> TriedPath:
     """Return the models of a combination of parameters' values that all folds have.
 
-    `combination` is the position of the combination in the plan,
-    and `paths` has the path of its models on each fold. The
-    values of the models are those of the validation measure
-    `name`; without it there are no models.
+    `combination` is the position of the combination in the plan, and
+    `paths` has the path of its models on each fold. The values of the
+    models are those of the validation measure `name`; without it there
+    are no models.
     """
     if any(name not in path.validation for path in paths):
         empty = np.empty((0, len(paths)))
@@ -205,9 +203,9 @@ def _models_of_all_folds(
             positions=empty.astype(np.int64),
             values=empty,
         )
-    # Row k of `positions`, shape (K, folds), has the step of model k on the path
-    # of each fold. Of iterations, only the last one is a model, and its number
-    # may differ from fold to fold.
+    # Row k of `positions`, shape (K, folds), has the step of model k on
+    # the path of each fold. Of iterations, only the last one is a
+    # model, and its number may differ from fold to fold.
     if paths[0].step_kind is StepKind.ITERATIONS:
         positions = np.array([[len(path.steps) - 1 for path in paths]])
     else:
@@ -230,9 +228,9 @@ def can_measure(
 ) -> bool:
     """Return whether a measure can be computed on the validation or test parts of a run.
 
-    The documents are not available if the run comes from a study without its
-    data, or if the data have no such part. Validation by inner folds used other
-    models than those of the paths.
+    The documents are not available if the run comes from a study
+    without its data, or if the data have no such part. Validation by
+    inner folds used other models than those of the paths.
     """
     # The code of the measure is absent.
     if missing_requirement(name):
@@ -257,8 +255,8 @@ def values_by_query(
     Parameters
     ----------
     run : RunResult
-        Run whose folds determine the parts, and whose plan
-        determines the convention.
+        Run whose folds determine the parts, and whose plan determines
+        the convention.
     data : FoldedDataset
         Data for which `can_measure` is true.
     models : sequence of sequence of Step
@@ -271,13 +269,12 @@ def values_by_query(
     Returns
     -------
     list of ndarray of shape (K, Q)
-        One array per fold. A model that a study did not store in
-        every fold has rows of NaN in all arrays.
+        One array per fold. A model that a study did not store in every
+        fold has rows of NaN in all arrays.
 
     Notes
     -----
-    O(K m (n + log d)) for m documents, n features and d documents
-    per query.
+    O(K m (n + log d)) for m documents, n features and d documents per query.
     """
     convention = run.plan.convention
     by_fold = []
@@ -285,8 +282,9 @@ def values_by_query(
     for dataset, steps in parts_and_steps:
         assert dataset is not None  # `can_measure` is true
         by_fold.append(_values_by_query_of_steps(dataset, steps, convention, name))
-    # Shape (K,): whether model k is stored in every fold. With some folds only,
-    # an interval over their queries would be mistaken for one over all queries.
+    # Shape (K,): whether model k is stored in every fold. With some
+    # folds only, an interval over their queries would be mistaken for
+    # one over all queries.
     is_stored = np.all(
         [
             [_can_score(step, fold_part) for step in steps]
@@ -304,8 +302,8 @@ def _fold_parts(
 ) -> list[RankingDataset | None]:
     """Return the validation or test part of each fold of a run.
 
-    `part` is "vali" or "test". The result has None for a fold
-    that the data lack, or that lacks the part.
+    `part` is "vali" or "test". The result has None for a fold that the
+    data lack, or that lacks the part.
     """
     folds = {fold.number: fold.parts for fold in data.folds}
     return [folds.get(fold.fold, {}).get(part) for fold in run.folds]
@@ -314,8 +312,8 @@ def _fold_parts(
 def _can_score(step: Step, part: RankingDataset | None) -> bool:
     """Return whether the model of a step can score the documents of a part.
 
-    It cannot if there is no part, or a study stores only the
-    weights of the model, not its trees.
+    It cannot if there is no part, or a study stores only the weights of
+    the model, not its trees.
     """
     return step.linear or (part is not None and step.can_score(part.X))
 
@@ -325,8 +323,7 @@ def _values_by_query_of_steps(
 ) -> Floats:
     """Return a measure of K steps, each a model, in each of a part's Q queries, (K, Q).
 
-    The result is NaN for steps whose model cannot score the
-    documents.
+    The result is NaN for steps whose model cannot score the documents.
     """
     scored = ScoredPart(part)
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, which no window waits for

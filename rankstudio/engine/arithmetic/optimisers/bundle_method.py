@@ -2,8 +2,9 @@
 
 Joachims 2006 and Teo et al. 2010 as in the thesis of Airola (2011), sections 2.3 and
 4.2.2, with the line search and the cutting-plane point of Franc & Sonnenburg (2009).
-The one-slack structural support vector machine (Joachims, Finley & Yu 2009) is
-the same method: its constraints are planes under the mean loss.
+The one-slack structural support vector machine (Joachims, Finley & Yu
+2009) is the same method: its constraints are planes under the mean
+loss.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.support.threads import STEADY
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
-# the next plane is taken at this share of the way from the best point to the
-# model's minimum
+# the next plane is taken at this share of the way from the best point
+# to the model's minimum
 _AHEAD = 0.1
 # maximum steps of false position; a bracket shrinks to rounding much earlier
 _LINE_STEPS = 60
@@ -44,15 +45,15 @@ def minimise_hinge_either_way(
 ) -> Iterator[OptimizerState | WorkProgress]:
     """Minimise P(w) = ½ w'w + C hinge, first by cutting planes, then by Newton steps if C is large.
 
-    A few cutting planes are enough if C is small; otherwise
-    Newton steps continue from there. The hinge is the sum of
-    max(0, 1 - s_i + s_j) over the pairs of ``problem``. Yield
-    the best point so far after each step, and events of
-    progress. Stop when the gap to the minimum is at most the
-    share ``tol`` of P(w), or after ``max_iter`` steps.
+    A few cutting planes are enough if C is small; otherwise Newton
+    steps continue from there. The hinge is the sum of max(0, 1 - s_i +
+    s_j) over the pairs of ``problem``. Yield the best point so far
+    after each step, and events of progress. Stop when the gap to the
+    minimum is at most the share ``tol`` of P(w), or after ``max_iter``
+    steps.
     """
-    # The best point of the planes, where Newton steps start; None if the planes
-    # gave up before the first one.
+    # The best point of the planes, where Newton steps start; None if
+    # the planes gave up before the first one.
     state = None
     n_planes = 0
     for event in minimise_by_planes(
@@ -82,36 +83,36 @@ def minimise_by_planes(
     C : float
         Weight of the loss, greater than 0.
     tol : float
-        Stops when the gap of P(w) to the minimum of the planes
-        is at most this share of P(w) and of P(0) - P(w).
+        Stops when the gap of P(w) to the minimum of the planes is at
+        most this share of P(w) and of P(0) - P(w).
     max_iter : int
         Maximum number of cutting planes.
     farthest : float
-        Ends before the first step if the first plane shows that
-        many planes are needed. The minimum of this plane, w = C
-        a, is the solution if no pair reaches its margin there.
-        If ½ w'w exceeds this multiple of C R(0), many pairs
-        reach it.
+        Ends before the first step if the first plane shows that many
+        planes are needed. The minimum of this plane, w = C a, is the
+        solution if no pair reaches its margin there. If ½ w'w exceeds
+        this multiple of C R(0), many pairs reach it.
 
     Yields
     ------
     OptimizerState
-        After each plane: the best point so far. Progress events
-        in between, if the problem yields them.
+        After each plane: the best point so far. Progress events in
+        between, if the problem yields them.
 
     Notes
     -----
-    For the hinge, R(w) = sum over pairs of max(0, 1 - w'(x_i - x_j)), the
-    planes follow from c and d of eq. (4.10) and (4.11) of the thesis: O(mn + m
-    log m) per plane, and O(log m) times O(m log m) for its line search.
+    For the hinge, R(w) = sum over pairs of max(0, 1 - w'(x_i - x_j)),
+    the planes follow from c and d of eq. (4.10) and (4.11) of the
+    thesis: O(mn + m log m) per plane, and O(log m) times O(m log m) for
+    its line search.
 
     R is at least b_t - a_t'w for each plane, b_t its offset and
     -a_t the sum of slope_i x_i, so the minimum of the planes is
-    a lower bound of P. O(mn) and one loss evaluation per plane,
-    and a few more for its line search.
+    a lower bound of P. O(mn) and one loss evaluation per plane, and a
+    few more for its line search.
     """
-    # The loss R at 0 and its tangent plane; P(0), and the best point so far,
-    # which is 0.
+    # The loss R at 0 and its tangent plane; P(0), and the best point so
+    # far, which is 0.
     loss_at_zero = yield from problem.tangent_at_zero()
     n = problem.n_features
     at_zero = C * loss_at_zero.loss
@@ -125,8 +126,8 @@ def minimise_by_planes(
     lower = 0.0
     tangent = loss_at_zero
     for _ in range(max_iter):
-        # The plane at the last point, and with it the minimum of all planes: a
-        # lower bound of P.
+        # The plane at the last point, and with it the minimum of all
+        # planes: a lower bound of P.
         plane = -C * problem.weigh(tangent.slopes)
         # Before the first step: many planes would be needed.
         if lower == 0.0 and 0.5 * float(plane @ plane) > farthest * at_zero:
@@ -140,8 +141,8 @@ def minimise_by_planes(
         line = problem.line(current.scores, d)
         # t = 1 is the planes' minimum.
         t, candidate = yield from _line_search(line, C, current, direction, d)
-        # The next plane is at the best point if that is the planes' minimum,
-        # otherwise a little beyond it.
+        # The next plane is at the best point if that is the planes'
+        # minimum, otherwise a little beyond it.
         if t == 1.0:
             if candidate.tangent is None:
                 tangent = yield from line.tangent(t)
@@ -188,11 +189,10 @@ def _line_search(
     """Minimise P(w + tp) over t in [0, 1], until little can be gained.
 
     P(w) = ½ w'w + C loss, w is that of ``start``, p (n,) is the
-    direction, and d has the scores of p. The slope grows with
-    t; its zero is bracketed by false position (the Illinois
-    variant). A generator of progress; its result is (t, the
-    point there), or (0, ``start``) if no point on the line is
-    lower.
+    direction, and d has the scores of p. The slope grows with t; its
+    zero is bracketed by false position (the Illinois variant). A
+    generator of progress; its result is (t, the point there), or (0,
+    ``start``) if no point on the line is lower.
     """
     # P on the line is a parabola in t plus the loss.
     ww = float(start.w @ start.w)
@@ -200,8 +200,8 @@ def _line_search(
     pp = float(p @ p)
     best = start
     best_t = 0.0
-    # The slope at the start; the slope at the other end of the bracket is not
-    # known yet.
+    # The slope at the start; the slope at the other end of the bracket
+    # is not known yet.
     if start.tangent is None:
         value_at_start = yield from line.value(0.0)
         loss_slope = value_at_start.slope
@@ -212,8 +212,8 @@ def _line_search(
     slope_at_low = wp + C * loss_slope
     slope_at_high = np.inf
     t = 1.0
-    # Side of the last step, -1 or 1: two steps on one side halve the slope at
-    # the other end (Illinois), so that this end moves, too.
+    # Side of the last step, -1 or 1: two steps on one side halve the
+    # slope at the other end (Illinois), so that this end moves, too.
     side = 0
     for _ in range(_LINE_STEPS):
         at_t = yield from line.value(t)
@@ -239,16 +239,16 @@ def _line_search(
             slope_at_high = slope
             slope_at_low = slope_at_low * (0.5 if side > 0 else 1.0)
             side = 1
-        # An upper bound of the decrease of the objective from here to the other
-        # end of the bracket.
+        # An upper bound of the decrease of the objective from here to
+        # the other end of the bracket.
         remaining = abs(slope) * (high - low)
         width = high - low
         is_little_left = remaining <= _LINE_SHARE * (start.objective - best.objective)
         # The last condition fails if rounding has mixed up the slopes.
         if is_little_left or width < 1e-9 or not slope_at_low < slope_at_high:
             break
-        # The zero of the line through both slopes, but not too close to an end
-        # of the bracket.
+        # The zero of the line through both slopes, but not too close to
+        # an end of the bracket.
         t = low - slope_at_low / (slope_at_high - slope_at_low) * width
         t = min(max(t, low + 0.01 * width), high - 0.01 * width)
     return best_t, best
@@ -282,8 +282,8 @@ class Planes:
     def add(self, a: Floats, b: float) -> None:
         """Add the plane b - a'w with a of shape (n,), and its inner products with the other planes.
 
-        The multiplier of the new plane is 0 until the next
-        minimum. O(Tn + T²) for T planes.
+        The multiplier of the new plane is 0 until the next minimum.
+        O(Tn + T²) for T planes.
         """
         # The inner products get another row and column.
         products = self._planes @ a
@@ -302,27 +302,29 @@ class Planes:
         w : ndarray of shape (n,)
             Minimiser, sum_t β_t a_t.
         value : float
-            Lower bound of the minimum, equal to it up to
-            rounding: the value of the dual program at β.
+            Lower bound of the minimum, equal to it up to rounding: the
+            value of the dual program at β.
 
         Notes
         -----
-        Maximises b'β - ½||sum_t β_t a_t||² over β >= 0, sum_t β_t = 1, by an
-        active-set method: while the multiplier of some plane should grow, the
-        plane joins the set, the program of the set is solved without sign
-        constraints, and planes that would become negative leave. A plane that
-        is a combination of the set replaces one of its planes, so that the
-        solution stays unique. Starts from the β of the previous call. O(s³ +
-        T²) for each plane that joins a set of size s.
+        Maximises b'β - ½||sum_t β_t a_t||² over β >= 0, sum_t β_t = 1,
+        by an active-set method: while the multiplier of some plane
+        should grow, the plane joins the set, the program of the set is
+        solved without sign constraints, and planes that would become
+        negative leave. A plane that is a combination of the set
+        replaces one of its planes, so that the solution stays unique.
+        Starts from the β of the previous call. O(s³ + T²) for each
+        plane that joins a set of size s.
         """
-        # The program is solved in units of its largest numbers, or of 1 if these
-        # are 0. All planes may be level, with a = 0 up to rounding.
+        # The program is solved in units of its largest numbers, or of 1
+        # if these are 0. All planes may be level, with a = 0 up to
+        # rounding.
         scale = (
             max(float(self._gram.diagonal().max()), _LEVEL * float(self._offsets.max()))
             or 1.0
         )
-        # For systems as small as these, BLAS's threads would only wait for each
-        # other on a busy machine.
+        # For systems as small as these, BLAS's threads would only wait
+        # for each other on a busy machine.
         with STEADY:
             self._beta = _maximise(
                 self._gram / scale, self._offsets / scale, self._beta
@@ -334,10 +336,9 @@ class Planes:
 def _maximise(gram: Floats, offsets: Floats, beta: Floats) -> Floats:
     """Return the β >= 0 of sum 1 at which offsets'β - ½ β'gram β is greatest.
 
-    β, of shape (T,), has the multiplier of each of T planes.
-    ``beta`` is the start, which must be feasible. ``gram`` (T,
-    T) has the inner products of the planes, and ``offsets``
-    (T,) their values at w = 0.
+    β, of shape (T,), has the multiplier of each of T planes. ``beta``
+    is the start, which must be feasible. ``gram`` (T, T) has the inner
+    products of the planes, and ``offsets`` (T,) their values at w = 0.
     """
     best = beta
     least_gap = np.inf
@@ -351,9 +352,9 @@ def _maximise(gram: Floats, offsets: Floats, beta: Floats) -> Floats:
         if gap < least_gap:
             best = beta
             least_gap = gap
-        # The value rises by about the square of the gap: the gap may still fall
-        # for a few steps when the value no longer rises by more than its
-        # rounding.
+        # The value rises by about the square of the gap: the gap may
+        # still fall for a few steps when the value no longer rises by
+        # more than its rounding.
         value = 0.5 * float((offsets + slopes) @ beta)
         if value > greatest_value:
             greatest_value = value
@@ -371,10 +372,9 @@ def _maximise(gram: Floats, offsets: Floats, beta: Floats) -> Floats:
 def _system(gram: Floats, support: Ints) -> Floats:
     """Return the matrix (s + 1, s + 1) of the equations for a set of s planes.
 
-    The first s equations make the slopes equal, the last
-    equation is that the multipliers have the sum 1. ``gram``
-    (T, T) has the inner products of all planes, ``support`` the
-    positions of the set.
+    The first s equations make the slopes equal, the last equation is
+    that the multipliers have the sum 1. ``gram`` (T, T) has the inner
+    products of all planes, ``support`` the positions of the set.
     """
     size = support.size
     system = np.ones((size + 1, size + 1))
@@ -386,30 +386,29 @@ def _system(gram: Floats, support: Ints) -> Floats:
 def _joined(gram: Floats, beta: Floats, joining: int) -> tuple[Floats, Ints]:
     """Return (multipliers, set) after a plane has joined the set of active planes.
 
-    The set is the planes with multipliers above 0, as
-    positions. ``gram`` (T, T) has the inner products of all
-    planes, ``beta`` (T,) the multipliers, and ``joining`` is
-    the position of the new plane.
+    The set is the planes with multipliers above 0, as positions.
+    ``gram`` (T, T) has the inner products of all planes, ``beta`` (T,)
+    the multipliers, and ``joining`` is the position of the new plane.
 
-    If the plane is a combination of the set, its multiplier
-    grows at once until that of another plane is 0, and this
-    plane leaves the set.
+    If the plane is a combination of the set, its multiplier grows at
+    once until that of another plane is 0, and this plane leaves the
+    set.
     """
     # The set before, its products with the new plane, and the planes' lengths.
     support = np.flatnonzero(beta > 0.0)
     column = gram[support, joining]
     lengths = np.sqrt(gram.diagonal())
-    # Change of the set's multipliers, with equal slopes, if the joining plane's
-    # multiplier grows by 1. The equations: equal slopes of the set's planes,
-    # and a sum of all multipliers that stays 1. The last unknown is the change
-    # of the common slope.
+    # Change of the set's multipliers, with equal slopes, if the joining
+    # plane's multiplier grows by 1. The equations: equal slopes of the
+    # set's planes, and a sum of all multipliers that stays 1. The last
+    # unknown is the change of the common slope.
     solved = np.linalg.solve(_system(gram, support), np.append(-column, -1.0))
     change = solved[:-1]
     level = float(solved[-1])  # the common change of the slopes
     bend = float(gram[joining, joining] + column @ change) + level
-    # ``bend`` is the curvature of the objective along this change: 0, up to
-    # rounding, only for a combination of the set. Any other plane joins the
-    # set, and the multipliers stay.
+    # ``bend`` is the curvature of the objective along this change: 0,
+    # up to rounding, only for a combination of the set. Any other plane
+    # joins the set, and the multipliers stay.
     length = float(lengths[joining] + np.abs(change) @ lengths[support])
     if bend > _DEPENDENT * length**2:
         return beta, np.append(support, joining)
@@ -432,18 +431,17 @@ def _joined(gram: Floats, beta: Floats, joining: int) -> tuple[Floats, Ints]:
 def _on_support(gram: Floats, offsets: Floats, beta: Floats, support: Ints) -> Floats:
     """Return the best nonnegative multipliers, of shape (T,), of a set of planes.
 
-    ``support`` has the positions of the set; other planes have
-    the multiplier 0. ``beta`` (T,) is a feasible start,
-    ``gram`` (T, T) has the inner products of all planes.
-    ``offsets`` (T,) has the offset of each plane. The best
-    multipliers maximise offsets'β - ½ β'gram β.
+    ``support`` has the positions of the set; other planes have the multiplier
+    0. ``beta`` (T,) is a feasible start, ``gram`` (T, T) has the inner products
+    of all planes. ``offsets`` (T,) has the offset of each plane. The
+    best multipliers maximise offsets'β - ½ β'gram β.
     """
     beta = beta.copy()
     while True:
         # The minimum on these planes, without the condition that no
-        # multiplier is negative: equal slopes, and multipliers that
-        # add up to 1. The last unknown is the common slope, which
-        # is not needed.
+        # multiplier is negative: equal slopes, and multipliers that add
+        # up to 1. The last unknown is the common slope, which is not
+        # needed.
         unconstrained = np.linalg.solve(
             _system(gram, support), np.append(offsets[support], 1.0)
         )[:-1]
@@ -458,8 +456,8 @@ def _on_support(gram: Floats, offsets: Floats, beta: Floats, support: Ints) -> F
             current[falling] - unconstrained[falling], np.finfo(float).tiny
         )
         step = min(1.0, float(ratios.min()))
-        # The planes whose multipliers became 0 are left out, and the others are
-        # tried again.
+        # The planes whose multipliers became 0 are left out, and the
+        # others are tried again.
         moved = current + step * (unconstrained - current)
         moved[(ratios <= step) | (moved < 0.0)] = 0.0
         beta[support] = moved / moved.sum()

@@ -16,16 +16,17 @@ PenaltyName = Literal["l1", "mcp", "log", "lp"]
 class ConcavePenalty:
     """A penalty of weights w: λ g(|w|), summed over the weights, with g concave, g(0) = 0 and slope 1 at 0.
 
-    With this slope, the least λ for which all weights are 0 is
-    the same for every penalty.
+    With this slope, the least λ for which all weights are 0 is the same
+    for every penalty.
 
     Attributes
     ----------
     name : {"l1", "mcp", "log", "lp"}
         "l1": g(u) = u. "mcp": the minimax concave penalty, g(u) = u -
-        u²/(2γλ) up to γλ, and γλ/2 above. "log": g(u) = ε log(1 +
-        u/ε). "lp": g(u) = ((u + ε)^p - ε^p) / (p ε^(p-1)), the ℓp
-        pseudo-norm with ε added to the weights.
+        u²/(2γλ) up to γλ, and γλ/2 above. "log": g(u) = ε log(1 + u/ε).
+        "lp": g(u) = ((u
+        + ε)^p - ε^p) / (p ε^(p-1)), the ℓp pseudo-norm with ε added to the
+        weights.
     gamma : float
         γ of "mcp", greater than 0.
     epsilon : float
@@ -41,8 +42,8 @@ class ConcavePenalty:
 
     def value(self, w: Floats, penalty: float) -> float:
         """Return the penalty of weights (n,), with λ = ``penalty``."""
-        # The penalty is even: u is |w|, and g(u), a formula for each name, is
-        # summed in the end. "mcp" is level from γλ on.
+        # The penalty is even: u is |w|, and g(u), a formula for each
+        # name, is summed in the end. "mcp" is level from γλ on.
         u = np.abs(w)
         eps = self.epsilon
         if self.name == "mcp":

@@ -20,8 +20,7 @@ class OptimizerState(NamedTuple):
     objective : float
         Value of the objective at w.
     gap : float
-        Upper bound of the distance of the objective from its
-        minimum.
+        Upper bound of the distance of the objective from its minimum.
     converged : bool
         Whether the search has met its tolerance.
     """
@@ -56,12 +55,11 @@ def minimise(
     regularization : float
         λ > 0.
     tol : float
-        Stops when the residual b - (G + λI)w is at most tol
-        (||b|| + ||G + λI|| ||w||), in Euclidean norms of the
-        equations with a unit diagonal, so that the scales of
-        the columns do not matter: w then solves equations that
-        differ from these by about tol, the normwise backward
-        error (Rigal and Gaches 1967). A direct solution has an
+        Stops when the residual b - (G + λI)w is at most tol (||b|| + ||G + λI||
+        ||w||), in Euclidean norms of the equations with a unit diagonal, so
+        that the scales of the columns do not matter: w then solves
+        equations that differ from these by about tol, the normwise
+        backward error (Rigal and Gaches 1967). A direct solution has an
         error of a few roundings, 2e-16.
     max_iter : int
         Maximum number of products.
@@ -76,10 +74,10 @@ def minimise(
     -----
     O(n) per iteration besides the product (Shewchuk 1994; Airola 2011, Paper I, section
     4.3). The norm of the matrix is the largest Rayleigh quotient of the directions so
-    far. The updated residual drifts from the true one. When it is small enough,
-    the true residual is computed, and the search starts again from it. The
-    search also ends as converged when that no longer halves the true residual:
-    rounding allows no better.
+    far. The updated residual drifts from the true one. When it is small
+    enough, the true residual is computed, and the search starts again
+    from it. The search also ends as converged when that no longer
+    halves the true residual: rounding allows no better.
     """
     w = np.zeros_like(right)
     # At w = 0, the residual is b. Divided by the diagonal, it is the first direction.
@@ -105,23 +103,23 @@ def minimise(
         conditioned = inverse * residual
         is_small = np.sqrt(float(residual @ conditioned)) <= limit
         converged = False
-        # The true residual replaces the updated one, and decides whether the
-        # search ends.
+        # The true residual replaces the updated one, and decides
+        # whether the search ends.
         if is_small:
             residual = right - product(w) - regularization * w
             conditioned = inverse * residual
             true_size = np.sqrt(float(residual @ conditioned))
             converged = true_size <= limit or true_size > 0.5 * last_true_size
             last_true_size = true_size
-        # With r the residual, (G + λI)w = b - r, so that the objective is c -
-        # w'(b + r).
+        # With r the residual, (G + λI)w = b - r, so that the objective
+        # is c - w'(b + r).
         squares = float(residual @ residual)
         objective = max(0.0, constant - float(w @ (right + residual)))
         yield OptimizerState(w, objective, squares / regularization, converged)
         if converged or number == max_iter:
             return
-        # The next direction is conjugate to the last one, or starts anew from
-        # the true residual.
+        # The next direction is conjugate to the last one, or starts
+        # anew from the true residual.
         last_squared_size = squared_size
         squared_size = float(residual @ conditioned)
         direction = (

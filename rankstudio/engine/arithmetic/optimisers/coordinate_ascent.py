@@ -16,10 +16,10 @@ STEPS = np.concatenate((-(2.0 ** np.arange(4, -12, -1)), 2.0 ** np.arange(-11, 5
 class AscentSearch:
     """Coordinate search over the weights of a linear model, on a ranking measure.
 
-    Weights are in units of 1 over the feature's standard
-    deviation within queries, so that a step has the same
-    meaning for every feature. Subclasses provide the documents.
-    Larger values of the measure are better.
+    Weights are in units of 1 over the feature's standard deviation
+    within queries, so that a step has the same meaning for every
+    feature. Subclasses provide the documents. Larger values of the
+    measure are better.
 
     Parameters
     ----------
@@ -40,9 +40,9 @@ class AscentSearch:
     ) -> Waiting[Floats]:
         """Return the value of the measure after each of some changes of a weight.
 
-        ``coef`` (n,) are the weights of the model, ``changes``
-        (c,) are added to the weight of ``feature``. A generator
-        of progress; its result are the values, shape (c,).
+        ``coef`` (n,) are the weights of the model, ``changes`` (c,) are
+        added to the weight of ``feature``. A generator of progress; its
+        result are the values, shape (c,).
         """
         raise NotImplementedError
 
@@ -59,19 +59,18 @@ class AscentSearch:
     ) -> Waiting[tuple[Floats, float]]:
         """Try changes of the weight of one feature of a model, and keep the best.
 
-        ``coef`` (n,) are the weights, and ``value`` is the
-        value of the measure for the model. A generator of
-        progress.
+        ``coef`` (n,) are the weights, and ``value`` is the value of the
+        measure for the model. A generator of progress.
 
         Returns
         -------
         coef, value
-            Weights of the best model and its value, unchanged
-            if no change is better. Of equally good changes the
-            smallest is kept.
+            Weights of the best model and its value, unchanged if no
+            change is better. Of equally good changes the smallest is
+            kept.
         """
-        # Steps are in units of the feature's standard deviation; the last
-        # change sets the weight to 0.
+        # Steps are in units of the feature's standard deviation; the
+        # last change sets the weight to 0.
         scale = self.scale[feature]
         changes = np.append(STEPS / scale, -coef[feature])
         changes = changes[np.argsort(np.abs(changes), kind="stable")]
@@ -82,8 +81,8 @@ class AscentSearch:
         if not best.any():  # a model without weights ranks nothing
             return coef, value
         best = self.normalise(best)
-        # Measured again: the scores above were summed in another order, which
-        # may break ties another way.
+        # Measured again: the scores above were summed in another order,
+        # which may break ties another way.
         best_value = yield from self.measured(best)
         return (best, best_value) if best_value > value else (coef, value)
 
@@ -92,10 +91,9 @@ class AscentSearch:
     ) -> Generator[WorkProgress | None, None, tuple[Floats, float]]:
         """Search along the weights of some features, one after the other.
 
-        ``coef`` (n,) are the weights to start with, and
-        ``value`` is the value of the measure for them. Yield
-        None after every weight; return the weights of the best
-        model and its value.
+        ``coef`` (n,) are the weights to start with, and ``value`` is
+        the value of the measure for them. Yield None after every
+        weight; return the weights of the best model and its value.
         """
         for feature in features:
             coef, value = yield from self.searching(coef, value, feature)

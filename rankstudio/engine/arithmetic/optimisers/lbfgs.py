@@ -28,18 +28,18 @@ def minimise(
     Parameters
     ----------
     objective : callable
-        Returns value and gradient (n,) at a point (n,), as a
-        generator that may yield progress events.
+        Returns value and gradient (n,) at a point (n,), as a generator
+        that may yield progress events.
     start : ndarray of shape (n,)
         Starting point.
 
     Yields
     ------
     point, value, gradient
-        At the start, then after every iteration; progress
-        events in between. The generator ends when the gradient
-        is 0, or when no step along the direction decreases the
-        function in floating point.
+        At the start, then after every iteration; progress events in
+        between. The generator ends when the gradient is 0, or when no
+        step along the direction decreases the function in floating
+        point.
 
     Notes
     -----
@@ -47,14 +47,14 @@ def minimise(
     """
     x = start
     f, g = yield from objective(start)
-    # The last steps s with the changes y of the gradient, from which the
-    # inverse Hessian is estimated.
+    # The last steps s with the changes y of the gradient, from which
+    # the inverse Hessian is estimated.
     pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=_MEMORY)  # (s, y, s'y)
     yield x, f, g
     while g.any():
         direction = -_times_inverse_hessian(g, pairs)
-        # Without pairs, the length of the direction means nothing, so the first
-        # step has length 1.
+        # Without pairs, the length of the direction means nothing, so
+        # the first step has length 1.
         first_length = 1.0 if pairs else 1.0 / float(np.linalg.norm(g))
         max_steps = _LINE_STEPS if pairs else _FIRST_STEPS
         accepted = yield from _line_search(
@@ -78,9 +78,9 @@ def _times_inverse_hessian(
 ) -> Floats:
     """Return the approximation of the inverse Hessian times the gradient g, shape (n,).
 
-    ``pairs`` has (s, y, s'y) of the last steps s and changes y
-    of the gradient, the oldest first; the approximation follows
-    from these by the two-loop recursion.
+    ``pairs`` has (s, y, s'y) of the last steps s and changes y of the
+    gradient, the oldest first; the approximation follows from these by
+    the two-loop recursion.
     """
     out = g.copy()
     alphas = []
@@ -108,18 +108,17 @@ def _line_search(
 ) -> Waiting[tuple[Floats, float, Floats] | None]:
     """Search a point on a line that meets the weak Wolfe conditions, for L-BFGS.
 
-    The function has decreased enough there, and its slope has
-    flattened enough. ``x``, ``f`` and ``g`` are point, value
-    and gradient at the start. A generator of progress; its
-    result is (point, value, gradient) there. The length of the
-    step is doubled or bisected, from ``first_length`` on; the
-    result is None after ``max_steps`` steps without such a
-    point. ``objective`` returns value and gradient at a point,
-    and the line has the ``direction`` (n,).
+    The function has decreased enough there, and its slope has flattened
+    enough. ``x``, ``f`` and ``g`` are point, value and gradient at the
+    start. A generator of progress; its result is (point, value,
+    gradient) there. The length of the step is doubled or bisected, from
+    ``first_length`` on; the result is None after ``max_steps`` steps
+    without such a point. ``objective`` returns value and gradient at a
+    point, and the line has the ``direction`` (n,).
     """
     slope = float(g @ direction)
-    # The lengths between which a valid one lies; without an upper one, the
-    # length is doubled.
+    # The lengths between which a valid one lies; without an upper one,
+    # the length is doubled.
     low = 0.0
     high = np.inf
     length = first_length

@@ -32,13 +32,12 @@ class Descent:
     Attributes
     ----------
     w : ndarray of shape (2n,)
-        Nonnegative weights of the features and of their
-        negatives.
+        Nonnegative weights of the features and of their negatives.
     objective : float
         ψ(w).
     lipschitz : float
-        Estimate of the gradient's Lipschitz constant; NaN for
-        the subgradient method, which has none.
+        Estimate of the gradient's Lipschitz constant; NaN for the
+        subgradient method, which has none.
     """
 
     w: Floats
@@ -73,10 +72,9 @@ class FSMObjective:
 
     ℓ(d) is max(0, 1 - d)², log(1 + exp(-d)) or (1 - d)².
 
-    The features occur twice in x, the second time negated, so
-    that all weights can be nonnegative; A contains the
-    similarity four times. Weights with s_i = 0 are excluded:
-    they stay 0.
+    The features occur twice in x, the second time negated, so that all
+    weights can be nonnegative; A contains the similarity four times.
+    Weights with s_i = 0 are excluded: they stay 0.
 
     Parameters
     ----------
@@ -87,8 +85,7 @@ class FSMObjective:
     importance : ndarray of shape (2n,)
         s: the importance of each feature and of its negative.
     lambda1, lambda2 : float
-        Factors of the terms of similarity and importance, from
-        0 up.
+        Factors of the terms of similarity and importance, from 0 up.
     loss : {"squared_hinge", "logistic", "least_squares"}, default "squared_hinge"
         Name of the loss ℓ of a pair.
     """
@@ -104,11 +101,10 @@ class FSMObjective:
     ) -> None:
         """Prepare the objective; the weights of features without importance stay 0.
 
-        ``problem`` has the pairs (i, j). ``similarity`` is A
-        (n, n), ``importance`` s (2n,): the importance of each
-        feature and of its negative. ``lambda1`` and ``lambda2``
-        weigh the first two terms of ψ, and ``loss`` is the name
-        of ℓ.
+        ``problem`` has the pairs (i, j). ``similarity`` is A (n, n),
+        ``importance`` s (2n,): the importance of each feature and of
+        its negative. ``lambda1`` and ``lambda2`` weigh the first two
+        terms of ψ, and ``loss`` is the name of ℓ.
         """
         self._problem = problem
         self._loss = pair_loss(loss)
@@ -133,10 +129,10 @@ class FSMObjective:
     ) -> Waiting[tuple[float, SmoothLoss]]:
         """Compute φ(w), and the loss at the scores of w, where φ is ψ without the costs.
 
-        The costs are the term that is linear in w. ``slopes``
-        is whether the loss needs its gradient. The number of
-        pairs is stored for the gradient of φ. A generator of
-        progress; its result is (φ(w), loss).
+        The costs are the term that is linear in w. ``slopes`` is
+        whether the loss needs its gradient. The number of pairs is
+        stored for the gradient of φ. A generator of progress; its
+        result is (φ(w), loss).
         """
         loss = yield from self._problem.smooth(self._loss, scores, slopes)
         self._p = max(1, (yield from self._problem.count()))
@@ -156,8 +152,8 @@ class FSMObjective:
     def gradient(self, w: Floats, slopes: Floats) -> Floats:
         """Return the gradient of φ in w, shape (2n,).
 
-        ``slopes`` has the gradient in the scores of the loss
-        that :meth:`at` returned for w.
+        ``slopes`` has the gradient in the scores of the loss that
+        :meth:`at` returned for w.
         """
         similar = self._lambda1 * (self.similarity @ (w[: self.n] + w[self.n :]))
         inward = self._problem.weigh(slopes) / self._p
@@ -174,29 +170,29 @@ def accelerated(
     objective : FSMObjective
         The objective ψ.
     tol : float
-        Stops when an iteration changes the objective by at most
-        this share.
+        Stops when an iteration changes the objective by at most this share.
     max_iter : int
         Maximum number of iterations, T.
 
     Yields
     ------
     Descent
-        After each iteration; progress events in between, if the
-        problem yields them.
+        After each iteration; progress events in between, if the problem
+        yields them.
 
     Notes
     -----
-    ψ(w_t) - ψ(w*) <= 2 L0 ||w*||² / (t + 1)² (Theorem 2). An iteration takes
-    one sweep over the sorted pairs and the features at z, whose scores are
-    combined from known ones, and one at w for each value of L tried.
+    ψ(w_t) - ψ(w*) <= 2 L0 ||w*||² / (t + 1)² (Theorem 2). An iteration
+    takes one sweep over the sorted pairs and the features at z, whose
+    scores are combined from known ones, and one at w for each value of
+    L tried.
     """
     # Each step goes from z, which is ahead of the last weights w.
     w = z = np.zeros(2 * objective.n)
     scores = scores_z = objective.scores(w)
     alpha = 1.0
-    # L starts far below its bound, so that the first steps are long; the line
-    # search increases it.
+    # L starts far below its bound, so that the first steps are long;
+    # the line search increases it.
     lipschitz = objective.bound / _GROWTH**10
     psi, _ = yield from objective.at(w, scores, slopes=False)
     for _ in range(max_iter):
@@ -224,13 +220,13 @@ class ProjectedStep:
     w : ndarray of shape (2n,)
         Nonnegative weights after the step.
     scores : ndarray
-        Scores of the documents with these weights, in the
-        problem's representation.
+        Scores of the documents with these weights, in the problem's
+        representation.
     value : float
         φ(w), the objective without its linear term.
     lipschitz : float
-        Estimate of the gradient's Lipschitz constant with which
-        the step was taken.
+        Estimate of the gradient's Lipschitz constant with which the
+        step was taken.
     """
 
     w: Floats
@@ -244,20 +240,20 @@ def projected_step(
 ) -> Waiting[ProjectedStep]:
     """Take a projected gradient step for ``objective`` from z (2n,), whose scores are ``scores_z``.
 
-    Projected weights are not negative. The step is as long as
-    the estimate ``lipschitz`` of the gradient's Lipschitz
-    constant allows; a line search increases this if needed. A
-    generator of progress; its result has the new weights, their
-    scores and value, and the constant.
+    Projected weights are not negative. The step is as long as the
+    estimate ``lipschitz`` of the gradient's Lipschitz constant allows;
+    a line search increases this if needed. A generator of progress; its
+    result has the new weights, their scores and value, and the
+    constant.
     """
     # The gradient at z, from which the step goes.
     value_z, at_z = yield from objective.at(z, scores_z)
     g = objective.gradient(z, at_z.slopes)
-    # The line search doubles L until the step's value is within the quadratic
-    # bound, up to rounding.
+    # The line search doubles L until the step's value is within the
+    # quadratic bound, up to rounding.
     for _ in range(_MOST_DOUBLINGS):
-        # A projected gradient step: weights are not negative, and those that
-        # are not allowed are 0.
+        # A projected gradient step: weights are not negative, and those
+        # that are not allowed are 0.
         w = np.where(
             objective.allowed,
             np.maximum(z - (g + objective.costs) / lipschitz, 0.0),
@@ -278,8 +274,8 @@ def projected_step(
 def momentum_after(last_alpha: float) -> tuple[float, float]:
     """Return (next α, momentum) of Nesterov's sequence after α = ``last_alpha``.
 
-    The method evaluates the gradient at the newest point plus
-    the last step times the momentum.
+    The method evaluates the gradient at the newest point plus the last
+    step times the momentum.
     """
     alpha = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * last_alpha * last_alpha))
     momentum = (last_alpha - 1.0) / alpha
@@ -289,10 +285,10 @@ def momentum_after(last_alpha: float) -> tuple[float, float]:
 def _rounding(largest: float) -> float:
     """Return a bound on the rounding error of φ, the smooth part of FSMRank's objective.
 
-    φ is a mean over pairs of losses up to the squares of
-    scores. Rounding is no reason to shorten the steps: without
-    this bound the line search would not end near the minimum.
-    ``largest`` is the largest absolute score.
+    φ is a mean over pairs of losses up to the squares of scores.
+    Rounding is no reason to shorten the steps: without this bound the
+    line search would not end near the minimum. ``largest`` is the
+    largest absolute score.
     """
     return 16.0 * float(np.finfo(np.float64).eps) * (1.0 + largest) ** 2
 
@@ -302,19 +298,17 @@ def subgradient(
 ) -> Iterator[Descent | WorkProgress]:
     """Minimise ψ by projected subgradients: w <- max(0, w - g/sqrt(t)) in step t.
 
-    ψ is ``objective``, and T = ``max_iter`` steps are made.
-    This is the baseline in section IV.E of the paper by Lai et
-    al. (2013).
+    ψ is ``objective``, and T = ``max_iter`` steps are made. This is the
+    baseline in section IV.E of the paper by Lai et al. (2013).
 
-    The paper states only that the objective of its baseline
-    converges as O(1/sqrt(T)); these are the simplest steps with
-    that rate.
+    The paper states only that the objective of its baseline converges
+    as O(1/sqrt(T)); these are the simplest steps with that rate.
 
     Yields
     ------
     Descent
-        After each iteration: the best weights so far, because a
-        step may increase the objective.
+        After each iteration: the best weights so far, because a step
+        may increase the objective.
     """
     w = np.zeros(2 * objective.n)
     # At 0, the value of ψ is that of φ, because the costs are linear in w.

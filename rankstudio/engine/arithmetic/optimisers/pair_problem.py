@@ -34,10 +34,10 @@ class LinearProblem(Protocol):
     """Interface of scores of documents that are linear in the features, for optimisers.
 
     The representation of a vector of scores or slopes, one per
-    document, is up to the problem: the vector itself, or, for
-    documents in shards, the weights w (n,) of the scores and
-    the sum X'slopes (n,). Sums, multiples and inner products of
-    these representations equal those of the vectors.
+    document, is up to the problem: the vector itself, or, for documents
+    in shards, the weights w (n,) of the scores and the sum X'slopes
+    (n,). Sums, multiples and inner products of these representations
+    equal those of the vectors.
     """
 
     @property
@@ -62,8 +62,7 @@ class LineValue:
     slope : float
         Derivative along the line.
     tangent : Tangent or None
-        Tangent plane of the loss at the point, if it was
-        computed.
+        Tangent plane of the loss at the point, if it was computed.
     """
 
     loss: float
@@ -117,10 +116,9 @@ class PairProblem(PlaneProblem, Protocol):
     def degree_gram(self) -> Waiting[Floats]:
         """Estimate the sum of degree_i x_i x_i' over all documents from a sample of documents.
 
-        The degree of a document is its number of pairs; x is
-        centred within queries. A generator of progress; its
-        result is the sum (n, n), or its diagonal (n,) for more
-        than ``DENSE`` features.
+        The degree of a document is its number of pairs; x is centred
+        within queries. A generator of progress; its result is the sum
+        (n, n), or its diagonal (n,) for more than ``DENSE`` features.
         """
 
 
@@ -153,8 +151,8 @@ class TangentLine:
 class LocalPairs:
     """The pairs of documents in memory, as a :class:`PairProblem`.
 
-    A method that is a generator yields no progress here, but
-    returns its value at once.
+    A method that is a generator yields no progress here, but returns
+    its value at once.
     """
 
     def __init__(self, problem: LinearPairs) -> None:
@@ -194,9 +192,8 @@ class LocalPairs:
     ) -> Waiting[LossAtScores]:
         """Compute a loss of the pairs at some scores.
 
-        The gradient in the scores is included if ``slopes`` is
-        true. The result of the generator is the loss with its
-        derivatives.
+        The gradient in the scores is included if ``slopes`` is true.
+        The result of the generator is the loss with its derivatives.
         """
         yield from ()
         return loss(self._pairs, scores)
@@ -214,10 +211,9 @@ class LocalPairs:
     def degree_gram(self) -> Waiting[Floats]:
         """Estimate the sum of degree_i x_i x_i' over all documents from a sample of documents.
 
-        The degree of a document is its number of pairs, and x
-        is centred within queries. The result of the generator
-        is the sum, of shape (n, n), or, for very many features,
-        its diagonal (n,).
+        The degree of a document is its number of pairs, and x is
+        centred within queries. The result of the generator is the sum,
+        of shape (n, n), or, for very many features, its diagonal (n,).
         """
         # A generator without events: other problems wait for processes here.
         yield from ()
@@ -237,15 +233,14 @@ class LocalPairs:
 def gram_or_diagonal(sample: Floats) -> Floats:
     """Return X'X, of shape (n, n), for a sample of rows X (rows, n).
 
-    For more than ``DENSE`` features, return only its diagonal,
-    of shape (n,).
+    For more than ``DENSE`` features, return only its diagonal, of shape (n,).
     """
     n = sample.shape[1]
     if n > DENSE:
         # The sum of squares of each column.
         return np.asarray(np.einsum("ij,ij->j", sample, sample))
-    # Small products do not gain from BLAS's threads, and lose much if the
-    # threads wait for a busy processor.
+    # Small products do not gain from BLAS's threads, and lose much if
+    # the threads wait for a busy processor.
     with STEADY if n <= SMALL else nullcontext():
         return np.asarray(sample.T @ sample)
 

@@ -1,7 +1,7 @@
 """Squared hinges of pairs with a sparse penalty on the weights.
 
-Laporte et al. 2014: an accelerated proximal method for the weighted L1 penalty,
-and a sequence of such problems for concave penalties.
+Laporte et al. 2014: an accelerated proximal method for the weighted L1
+penalty, and a sequence of such problems for concave penalties.
 """
 
 from __future__ import annotations
@@ -72,15 +72,14 @@ class SparseWeights:
     objective : float
         Loss plus penalty at w.
     violation : float
-        Greatest violation of the conditions of the optimum of
-        the last weighted L1 problem; see
+        Greatest violation of the conditions of the optimum of the last
+        weighted L1 problem; see
         :meth:`SparseProblem.minimise_weighted_l1`.
     l1_minimum : ndarray of shape (n,)
-        Minimum for the L1 penalty, from which the reweighting
-        started.
+        Minimum for the L1 penalty, from which the reweighting started.
     rounds : tuple of float
-        Objective before and after each round of reweighting; it
-        never increases.
+        Objective before and after each round of reweighting; it never
+        increases.
     """
 
     w: Floats
@@ -100,8 +99,8 @@ class SparseProblem:
     pairs : ScaledPairs
         p pairs with n features.
     tol : float
-        Maximum violation of the conditions of the optimum, as a
-        share of the greatest c_k.
+        Maximum violation of the conditions of the optimum, as a share
+        of the greatest c_k.
     max_iter : int
         Maximum number of steps for given c.
 
@@ -130,13 +129,13 @@ class SparseProblem:
     ) -> Waiting[SparseWeights]:
         """Minimise the loss plus a penalty with λ = ``lam``, from the minimum for the L1 penalty.
 
-        Each round replaces the concave penalty by its tangent
-        at the last weights, a weighted L1 penalty that lies
-        above it and touches it there. A round therefore never
-        increases the objective.
+        Each round replaces the concave penalty by its tangent at the
+        last weights, a weighted L1 penalty that lies above it and
+        touches it there. A round therefore never increases the
+        objective.
 
-        A generator of progress; its result are the weights with
-        their objective.
+        A generator of progress; its result are the weights with their
+        objective.
 
         Parameters
         ----------
@@ -145,8 +144,7 @@ class SparseProblem:
         lam : float
             λ, its factor.
         start : ndarray of shape (n,)
-            Weights from which the search for the L1 minimum
-            starts.
+            Weights from which the search for the L1 minimum starts.
         """
         state = yield from self.minimise_weighted_l1(np.full(self.n, lam), start)
         if penalty.name == "l1":
@@ -170,28 +168,27 @@ class SparseProblem:
     ) -> Waiting[SparseWeights]:
         """Minimise the loss plus Σ c_k |w_k| for costs c (n,).
 
-        ``costs`` are c, and ``start`` (n,) are the first
-        weights. A generator of progress; its result has the
-        weights, their objective F and the violation of the
-        conditions.
+        ``costs`` are c, and ``start`` (n,) are the first weights. A
+        generator of progress; its result has the weights, their
+        objective F and the violation of the conditions.
 
-        The conditions of the optimum are g_k = -c_k sign(w_k)
-        for w_k other than 0, and |g_k| <= c_k otherwise, where
-        g is the gradient of the loss. F exceeds its minimum by
-        at most the violation times ||w - w*||_1, as F is
-        convex. The result is never worse than the start.
+        The conditions of the optimum are g_k = -c_k sign(w_k) for w_k
+        other than 0, and |g_k| <= c_k otherwise, where g is the
+        gradient of the loss. F exceeds its minimum by at most the
+        violation times ||w - w*||_1, as F is convex. The result is
+        never worse than the start.
         """
         objective = self._objective(costs)
         limit = self._tol * float(costs.max(initial=0.0))
-        # Positive and negative parts of the weights, so that all variables are
-        # from 0 up.
+        # Positive and negative parts of the weights, so that all
+        # variables are from 0 up.
         w = z = _signed_parts(start)
         scores = scores_z = objective.scores(w)
         first_value = yield from objective.value(w)
         violation = yield from _violation(objective, w, scores)
-        # L, the estimate of the gradient's Lipschitz constant, starts far below
-        # its bound, so that the first steps are long. ``alpha`` grows with the
-        # momentum.
+        # L, the estimate of the gradient's Lipschitz constant, starts
+        # far below its bound, so that the first steps are long.
+        # ``alpha`` grows with the momentum.
         alpha = 1.0
         lipschitz = objective.bound / 2.0**10
         for _ in range(self._max_iter):
@@ -200,8 +197,8 @@ class SparseProblem:
             step = yield from projected_step(objective, z, scores_z, lipschitz)
             self.n_steps += 1
             lipschitz = step.lipschitz
-            # The conditions are only computed where the step was short enough
-            # to meet them.
+            # The conditions are only computed where the step was short
+            # enough to meet them.
             if lipschitz * float(np.abs(step.w - z).max()) <= limit:
                 violation = yield from _violation(objective, step.w, step.scores)
             # Momentum against the direction of the step starts again from nothing.
@@ -213,8 +210,8 @@ class SparseProblem:
             w = step.w
             scores = step.scores
         value = yield from objective.value(w)
-        # The last field of the result is the minimum for the L1 penalty: the
-        # weights themselves.
+        # The last field of the result is the minimum for the L1
+        # penalty: the weights themselves.
         if value > first_value:
             return SparseWeights(start, first_value, violation, start)
         weights = w[: self.n] - w[self.n :]
@@ -223,8 +220,8 @@ class SparseProblem:
     def _objective(self, costs: Floats) -> FSMObjective:
         """Return F, the loss plus Σ c_k |w_k|, as an objective of FSMRank.
 
-        The objective has no similarities, and the importances 1
-        / c. ``costs`` (n,) are c.
+        The objective has no similarities, and the importances 1 / c.
+        ``costs`` (n,) are c.
         """
         with np.errstate(divide="ignore"):
             importance = np.tile(1.0 / costs, 2)
@@ -248,9 +245,9 @@ def _signed_parts(w: Floats) -> Floats:
 def _violation(objective: FSMObjective, w: Floats, scores: Floats) -> Waiting[float]:
     """Compute the greatest violation of the conditions of the optimum of an objective.
 
-    The weights (2n,) are not negative. ``scores`` are the
-    scores of the documents with these weights. A generator of
-    progress; its result is the violation.
+    The weights (2n,) are not negative. ``scores`` are the scores of the
+    documents with these weights. A generator of progress; its result is
+    the violation.
     """
     _, loss = yield from objective.at(w, scores)
     slopes = objective.gradient(w, loss.slopes) + objective.costs

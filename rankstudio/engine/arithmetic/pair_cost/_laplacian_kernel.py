@@ -1,21 +1,21 @@
 """Compiled Gaussian elimination of Laplacians: triangular factors of the preferences of queries.
 
-A Laplacian is its graph. With w the weights between documents and b the right
-side of the normal equations, eliminating document i changes, for later ones j
-and k,
+A Laplacian is its graph. With w the weights between documents and b the
+right side of the normal equations, eliminating document i changes, for
+later ones j and k,
 
 (1) w_jk ← w_jk + w_ij w_ik / W_i, with W_i = Σ_l w_il over later documents
 
 (2) b_j ← b_j + w_ij b_i / W_i.
 
-Nothing is ever subtracted from a weight, so that weights of any magnitudes keep
-their digits (Grassmann, Taksar and Heyman 1985). Row i of the factor and its
-target are then
+Nothing is ever subtracted from a weight, so that weights of any
+magnitudes keep their digits (Grassmann, Taksar and Heyman 1985). Row i
+of the factor and its target are then
 
 (3) Σ_j e_ij (s_i - s_j) with e_ij = w_ij / √W_i, and b_i / √W_i
 
-(4) s_i = (b_i / √W_i + Σ_j e_ij s_j) / Σ_j e_ij, from the last document to the
-first.
+(4) s_i = (b_i / √W_i + Σ_j e_ij s_j) / Σ_j e_ij, from the last document
+to the first.
 
 O(|q|³) for a query. Comments refer to these equations.
 """
@@ -42,9 +42,9 @@ def eliminate(
 ) -> None:
     """Compute the triangular factor of each query's preferences, and the least loss.
 
-    Documents i are eliminated in order. With w the weights
-    between documents, b the right side of the normal equations
-    and W_i = Σ_j w_ij over later j,
+    Documents i are eliminated in order. With w the weights between
+    documents, b the right side of the normal equations and W_i = Σ_j
+    w_ij over later j,
 
     (1) w_jk grows by w_ij w_ik / W_i, for later documents j and k,
 
@@ -60,21 +60,19 @@ def eliminate(
         Query q has the documents ``ptr[q]:ptr[q + 1]`` and the
         preferences ``edges[q]:edges[q + 1]``.
     winner, loser : ndarray of shape (l,)
-        Row numbers of the preferred document, and of the other
-        one, of each preference.
+        Row numbers of the preferred document, and of the other one, of
+        each preference.
     scale, target : ndarray of shape (l,)
         The loss of scores s is the sum of (target - scale (s_winner -
         s_loser))².
     starts : ndarray of shape (m,)
-        Start of the entries of each document in `factor`, one
-        entry for each later document of its query.
+        Start of the entries of each document in `factor`, one entry for
+        each later document of its query.
     factor : ndarray, all 0
-        Receives the entries e_ij > 0: row i is sum_j e_ij (s_i -
-        s_j).
+        Receives the entries e_ij > 0: row i is sum_j e_ij (s_i - s_j).
     targets : ndarray of shape (m,)
-        Receives the targets of the rows; NaN for a document
-        without a row, which no preference connects with later
-        ones.
+        Receives the targets of the rows; NaN for a document without a
+        row, which no preference connects with later ones.
     scores : ndarray of shape (m,)
         Receives scores of least loss.
     rest : ndarray of shape (Q,)
@@ -83,8 +81,8 @@ def eliminate(
     for q in range(ptr.size - 1):
         begin = ptr[q]
         end = ptr[q + 1]
-        # The Laplacian above its diagonal, and the right-hand side, from the
-        # preferences of the query.
+        # The Laplacian above its diagonal, and the right-hand side,
+        # from the preferences of the query.
         for i in range(begin, end):
             targets[i] = 0.0
         for e in range(edges[q], edges[q + 1]):
@@ -96,8 +94,8 @@ def eliminate(
             factor[starts[i] + j - i - 1] += scale[e] * scale[e]
             targets[a] += scale[e] * target[e]
             targets[b] -= scale[e] * target[e]
-        # Eliminate one document after the other; what remains is the Laplacian
-        # of the later documents.
+        # Eliminate one document after the other; what remains is the
+        # Laplacian of the later documents.
         for i in range(begin, end):
             row = starts[i] - i - 1
             total = 0.0
@@ -146,8 +144,7 @@ def multiply(
 ) -> None:
     """Multiply the triangular factor of each query with features.
 
-    Row i is sum_j e_ij (x_i - x_j), so that constant features
-    give 0.
+    Row i is sum_j e_ij (x_i - x_j), so that constant features give 0.
 
     Parameters
     ----------
@@ -158,11 +155,9 @@ def multiply(
     starts : ndarray of shape (m,)
         Start of the entries of each document in `factor`.
     factor : ndarray
-        Entries e_ij, one for each later document j of the query
-        of i.
+        Entries e_ij, one for each later document j of the query of i.
     row_of : ndarray of shape (m,)
-        Row of `out` for each document; -1 for a document
-        without a row.
+        Row of `out` for each document; -1 for a document without a row.
     out : ndarray of shape (r, n), all 0
         Receives the rows.
     """

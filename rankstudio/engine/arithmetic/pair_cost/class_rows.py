@@ -1,13 +1,13 @@
 """The pairs of labels as few rows: all pairs between two classes of equal labels weigh the same.
 
-With n_c documents of class c in a query, their means m_c, and the weight ω_cd
-of a pair between classes c and d, the sum over all pairs of ω (z_cd - f_i +
-f_j)² falls into two parts,
+With n_c documents of class c in a query, their means m_c, and the
+weight ω_cd of a pair between classes c and d, the sum over all pairs of
+ω (z_cd - f_i + f_j)² falls into two parts,
 
     sum_c d_c sum_{i in c} (f_i - m_c)²  +  sum_{c > d} ω_cd n_c n_d (z_cd - m_c + m_d)²
 
-with d_c = sum_d ω_cd n_d, so that the centred documents and one row per class
-suffice. No list of pairs is made.
+with d_c = sum_d ω_cd n_d, so that the centred documents and one row per
+class suffice. No list of pairs is made.
 """
 
 from __future__ import annotations
@@ -42,22 +42,22 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
     Returns
     -------
     rows : ndarray of shape (M, n)
-        S_q X_q for each query, where S_q'S_q is M_q M_q' of
-        Pahikkala et al. (2009), eq. (12); linear in X.
+        S_q X_q for each query, where S_q'S_q is M_q M_q' of Pahikkala
+        et al. (2009), eq. (12); linear in X.
     targets : ndarray of shape (M,)
-        t_q with S_q't_q = M_q N_q and t_q't_q = N_q'N_q: ||t_q -
-        S_q X_q w||² is the loss of query q.
+        t_q with S_q't_q = M_q N_q and t_q't_q = N_q'N_q: ||t_q - S_q
+        X_q w||² is the loss of query q.
     row_ptr : ndarray of shape (Q + 1,)
-        Query q has the rows ``row_ptr[q]:row_ptr[q + 1]``, at
-        least one and at most |q| + r + 1 for r labels.
+        Query q has the rows ``row_ptr[q]:row_ptr[q + 1]``, at least one
+        and at most |q| + r + 1 for r labels.
 
     Raises
     ------
     DatasetError
         If labels nearly coincide, for the cost "inverse".
     OutOfMemoryError
-        If a query has too many labels for their r² weights to
-        fit, for the cost "inverse".
+        If a query has too many labels for their r² weights to fit, for
+        the cost "inverse".
 
     Notes
     -----
@@ -65,8 +65,8 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
     """
     sizes = np.diff(ptr)
     query = np.repeat(np.arange(sizes.size), sizes)
-    # Pairs with equal labels count, too: then the centred documents of a query
-    # are such rows.
+    # Pairs with equal labels count, too: then the centred documents of
+    # a query are such rows.
     if cost.ties:
         scale = tied_scale(ptr, cost)
         return (
@@ -74,8 +74,8 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
             centre(y[:, None], ptr)[:, 0] * scale,
             ptr,
         )
-    # The classes of each query: documents sorted by query and label; a class
-    # starts where the label changes.
+    # The classes of each query: documents sorted by query and label; a
+    # class starts where the label changes.
     order = np.lexsort((y, query))
     starts = np.flatnonzero(np.diff(y[order], prepend=np.nan) != 0)
     starts = np.union1d(starts, ptr[:-1])
@@ -85,8 +85,8 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
         query=query[starts],
         sizes=sizes,
     )
-    # Shifted by a query's first row, so that a feature that is constant there
-    # is exactly 0 in all rows.
+    # Shifted by a query's first row, so that a feature that is constant
+    # there is exactly 0 in all rows.
     values = np.column_stack((X, y))
     values -= values[ptr[:-1]][query]
     values = values[order]
@@ -107,8 +107,8 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
         )[:, None]
     parts = [between_rows]
     owners = [classes.query]
-    # For the sum of d_c (f_i - m_c)²: the centred documents of each class that
-    # has several, and pairs with other classes.
+    # For the sum of d_c (f_i - m_c)²: the centred documents of each
+    # class that has several, and pairs with other classes.
     has_row = np.repeat((classes.counts > 1) & (degrees > 0), classes.counts)
     if has_row.any():
         within_rows = (
@@ -118,8 +118,8 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
         parts.append(within_rows[has_row])
         owners.append(query[has_row])
     if cost.cost == "unit":
-        # One row per query for the loss that no scores reduce: N'N minus the
-        # part in the classes' targets.
+        # One row per query for the loss that no scores reduce: N'N
+        # minus the part in the classes' targets.
         constant_rows = np.zeros((sizes.size, values.shape[1]))
         fitted = np.add.reduceat(
             between_rows[:, -1] ** 2,
@@ -146,13 +146,13 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
 def tied_scale(ptr: Ints, cost: PairCost) -> Floats:
     """Return the factor of each document for losses that also count pairs of equal labels, shape (m,).
 
-    If all pairs of a query count, the loss is that of the
-    centred documents times these factors. Query q has the rows
-    ``ptr[q]:ptr[q + 1]``.
+    If all pairs of a query count, the loss is that of the centred
+    documents times these factors. Query q has the rows ``ptr[q]:ptr[q +
+    1]``.
     """
-    # The sum over all pairs of a query is its number of documents times the sum
-    # over its centred documents. The weighting divides it by the query's number
-    # of documents or pairs.
+    # The sum over all pairs of a query is its number of documents times
+    # the sum over its centred documents. The weighting divides it by
+    # the query's number of documents or pairs.
     sizes = np.diff(ptr)
     query = np.repeat(np.arange(sizes.size), sizes)
     scale: Floats = np.sqrt(
@@ -190,9 +190,8 @@ class _Classes:
     def surplus(self) -> Floats:
         """Documents below each class minus documents above it, divided by the query's documents, shape (C,).
 
-        "Below" means with a lower label in the same query. The
-        numbers are the scores closest to a difference of 1
-        between all pairs.
+        "Below" means with a lower label in the same query. The numbers
+        are the scores closest to a difference of 1 between all pairs.
         """
         first_rows = np.cumsum(self.counts) - self.counts
         n_below = first_rows - np.append(0, np.cumsum(self.sizes))[self.query]
@@ -206,22 +205,21 @@ def _general_cost_rows(
 ) -> tuple[Floats, Floats]:
     """Return (degrees, rows) of the classes of documents for any weights ω_cd of pairs.
 
-    A class is the documents of a query with equal labels;
-    ``means`` (C, n) are their mean features. The degree of
-    class c is d_c = sum_d ω_cd n_d, and the squares of the rows
-    add up to sum_{c > d} ω_cd n_c n_d ||m_c - m_d||², for n_c
-    documents with mean m_c.
+    A class is the documents of a query with equal labels; ``means`` (C,
+    n) are their mean features. The degree of class c is d_c = sum_d
+    ω_cd n_d, and the squares of the rows add up to sum_{c > d} ω_cd n_c
+    n_d ||m_c - m_d||², for n_c documents with mean m_c.
 
     In each query, let CC' be the Cholesky factorisation of the
-    Laplacian of the classes without the last class, which is
-    positive definite. Only differences of means count, so that
-    the rows are C'M, where row c of M is m_c - m_last. A last
-    row of zeros is added, so that each class has a row.
+    Laplacian of the classes without the last class, which is positive
+    definite. Only differences of means count, so that the rows are C'M,
+    where row c of M is m_c - m_last. A last row of zeros is added, so
+    that each class has a row.
     """
     degrees = np.empty(len(means))
     rows = np.zeros_like(means)
-    # Only the largest query counts: its weights, its Laplacian and their
-    # factors are in memory.
+    # Only the largest query counts: its weights, its Laplacian and
+    # their factors are in memory.
     max_classes = int(np.diff(classes.ptr).max())
     needed = 32.0 * max_classes**2  # four matrices of 8-byte numbers
     free = memory.available()
@@ -251,10 +249,9 @@ def _general_cost_rows(
 def shares(weighting: str, sizes: Ints, n_pairs: Floats) -> Floats:
     """Return the factor of each query's pairwise loss, shape (Q,), 0 for a query without pairs.
 
-    By ``weighting``, it is one over the number of documents
-    ("size") or of pairs ("pairs") of the query, or 1 ("none").
-    ``sizes`` and ``n_pairs``, of shape (Q,), are the numbers of
-    documents and pairs.
+    By ``weighting``, it is one over the number of documents ("size") or
+    of pairs ("pairs") of the query, or 1 ("none"). ``sizes`` and
+    ``n_pairs``, of shape (Q,), are the numbers of documents and pairs.
     """
     divisor = {"size": sizes, "pairs": n_pairs, "none": np.ones(sizes.size)}[
         weighting

@@ -25,21 +25,21 @@ class PairCost:
     Attributes
     ----------
     cost : {"magnitude", "unit", "inverse"}
-        With the magnitude d = y_i - y_j of a pair: "magnitude"
-        has z = d and ω = 1 (eq. (21)), "unit" z = 1 and ω = 1
-        (eq. (20)), "inverse" z = d and ω = 1/d² (eq. (22)).
+        With the magnitude d = y_i - y_j of a pair: "magnitude" has z = d and ω
+        = 1 (eq. (21)), "unit" z = 1 and ω = 1 (eq. (20)), "inverse" z = d and ω
+        = 1/d² (eq. (22)).
     ties : bool
-        Whether pairs of equal labels count, with z = 0 and ω =
-        1; only for "magnitude".
+        Whether pairs of equal labels count, with z = 0 and ω = 1; only
+        for "magnitude".
     weighting : {"size", "pairs", "none"}
-        Whether a query's loss is divided by its number of
-        documents, by its number of pairs, or not at all.
+        Whether a query's loss is divided by its number of documents, by
+        its number of pairs, or not at all.
 
     Raises
     ------
     ParameterError
-        For an unknown value, and for ties with a cost that does
-        not support them.
+        For an unknown value, and for ties with a cost that does not
+        support them.
 
     Examples
     --------
@@ -89,11 +89,11 @@ class PairCost:
         Returns
         -------
         weights : ndarray of shape (r, r)
-            Weights ω of pairs of documents of two classes;
-            symmetric, and 0 where pairs do not count.
+            Weights ω of pairs of documents of two classes; symmetric,
+            and 0 where pairs do not count.
         preferences : ndarray of shape (r, r)
-            Target differences z; antisymmetric: the preference
-            of the row's class over the column's.
+            Target differences z; antisymmetric: the preference of the
+            row's class over the column's.
         """
         difference = labels[:, None] - labels[None, :]
         weights = np.ones_like(difference)

@@ -18,35 +18,33 @@ from rankstudio.engine.support import memory
 def global_statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
     """Return sums of products over all pairs of documents, also of different queries.
 
-    The sums are the matrix [X'MM'X, X'MN; N'M'X, 0]. A column
-    of M is a weighted pair of documents, with the entry of N as
-    its weighted difference of labels.
+    The sums are the matrix [X'MM'X, X'MN; N'M'X, 0]. A column of M is a
+    weighted pair of documents, with the entry of N as its weighted
+    difference of labels.
 
     Parameters
     ----------
     data : QueryData
         Training data: m documents, n features, Q queries.
     cost : PairCost
-        Loss; it is weighted by the documents or the pairs of
-        the whole ranking.
+        Loss; it is weighted by the documents or the pairs of the whole ranking.
 
     Returns
     -------
     QueryStatistics
-        ``total`` covers the pairs of all documents, ``total -
-        gram[q]`` the pairs of the documents outside query q.
+        ``total`` covers the pairs of all documents, ``total - gram[q]``
+        the pairs of the documents outside query q.
 
     Raises
     ------
     OutOfMemoryError
-        If there are too many labels for a Gram matrix of each
-        to fit.
+        If there are too many labels for a Gram matrix of each to fit.
 
     Notes
     -----
-    X'MM'X = sum_c d_c A_c - sum_cd ω_cd s_c s_d' with the Gram matrix A_c and
-    the sum s_c of the documents of each class c, so O(mn² + Q r n (n + r)) time
-    and O((Q + r) n²) memory for r different labels.
+    X'MM'X = sum_c d_c A_c - sum_cd ω_cd s_c s_d' with the Gram matrix
+    A_c and the sum s_c of the documents of each class c, so O(mn² + Q r
+    n (n + r)) time and O((Q + r) n²) memory for r different labels.
     """
     cached = data.shared.of(_AllPairs).by_cost
     if cost not in cached:
@@ -65,27 +63,25 @@ def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
     """Compute sums of products over all pairs of documents, also of different queries.
 
     In the result, ``total`` covers all documents, and ``total -
-    gram[q]`` the documents outside query q with their pairs;
-    both are matrices (n + 1, n + 1) of the features and the
-    target of ``cost``.
+    gram[q]`` the documents outside query q with their pairs; both are
+    matrices (n + 1, n + 1) of the features and the target of ``cost``.
 
-    With degrees d_c = sum_d ω_cd n_d of classes of n_c
-    documents, Gram matrices A_c and sums s_c, the sum over
-    pairs of ω (x_i - x_j) (x_i - x_j)' is sum_c d_c A_c -
-    sum_cd ω_cd s_c s_d'.
+    With degrees d_c = sum_d ω_cd n_d of classes of n_c documents, Gram
+    matrices A_c and sums s_c, the sum over pairs of ω (x_i - x_j) (x_i
+    - x_j)' is sum_c d_c A_c - sum_cd ω_cd s_c s_d'.
     """
     _, n = data.X.shape
     Q = data.ptr.size - 1
-    # The different labels, and the position of each document's label among
-    # them: its class.
+    # The different labels, and the position of each document's label
+    # among them: its class.
     labels, level = np.unique(data.y, return_inverse=True)
     r = labels.size
     _refuse_large(8.0 * (r * n**2 + Q * ((n + 1) ** 2 + r * (n + 1)) + 3 * r**2), r)
     X = data.X - data.X.mean(axis=0)
     # The weight ω_cd and the preference z_cd of a pair of classes.
     weights, preferences = cost.between(labels)
-    # Of each class: its documents and their sums in each query, and its Gram
-    # matrix over all queries.
+    # Of each class: its documents and their sums in each query, and its
+    # Gram matrix over all queries.
     counts = np.zeros((Q, r))
     sums = np.zeros((Q, r, n))
     grams = np.zeros((r, n, n))
@@ -104,11 +100,10 @@ def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
     def system(class_counts: Floats, class_sums: Floats, gram: Floats) -> Floats:
         """Return the sums of products over all pairs of some documents.
 
-        The matrix, of shape (n + 1, n + 1), has the products of
-        the features and the target of ``cost``. Uses
-        ``weights`` (C, C) and ``preferences`` (C, C) of pairs
-        of classes, and ``cost`` and ``n`` of the enclosing
-        function.
+        The matrix, of shape (n + 1, n + 1), has the products of the
+        features and the target of ``cost``. Uses ``weights`` (C, C) and
+        ``preferences`` (C, C) of pairs of classes, and ``cost`` and
+        ``n`` of the enclosing function.
 
         Parameters
         ----------
@@ -117,13 +112,13 @@ def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
         class_sums : ndarray of shape (C, n)
             Sum of the features of the documents of each class.
         gram : ndarray of shape (n, n)
-            sum_c d_c A_c, for the degree d_c and the Gram
-            matrix A_c of class c.
+            sum_c d_c A_c, for the degree d_c and the Gram matrix A_c of
+            class c.
         """
         joint = np.zeros((n + 1, n + 1))
         joint[:n, :n] = gram - class_sums.T @ weights @ class_sums
-        # The last row and column are the products with the target; the entry in
-        # the corner is not needed.
+        # The last row and column are the products with the target; the
+        # entry in the corner is not needed.
         joint[n, :n] = joint[:n, n] = (
             (weights * preferences) @ class_counts
         ) @ class_sums
@@ -131,8 +126,8 @@ def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
 
     total = system(all_counts, all_sums, np.tensordot(weights @ all_counts, grams, 1))
     left_out = np.empty((Q, n + 1, n + 1))
-    # Without a query: the degrees d_c of the classes change, too, so that the
-    # sum of d_c times the Gram matrix A_c is computed again.
+    # Without a query: the degrees d_c of the classes change, too, so
+    # that the sum of d_c times the Gram matrix A_c is computed again.
     for q, (first, last) in enumerate(pairwise(data.ptr.tolist())):
         other_counts = all_counts - counts[q]
         degrees = weights @ other_counts
@@ -148,8 +143,8 @@ def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
 def _share(cost: PairCost, counts: Floats) -> float:
     """Return the factor of the loss over all pairs of documents, by the weighting of ``cost``.
 
-    ``counts`` has the number of documents with each label. The
-    factor is one over the number of documents or of pairs, or
+    ``counts`` has the number of documents with each label. The factor
+    is one over the number of documents or of pairs, or
     1.
     """
     m = counts.sum()

@@ -23,12 +23,11 @@ from rankstudio.engine.arrays import Floats, unwritable
 class PairRows(QueryData):
     """Rows S_q X_q and targets t_q for which ||t_q - S_q X_q w||² is the loss of the pairs of query q.
 
-    Algorithms for centred rows or their Gram matrices minimise
-    that loss when applied to these rows, and their
-    leave-query-out error is the loss of the pairs of left-out
-    queries. ``X`` has the rows S_q X_q, ``y`` the targets, and
-    ``ptr`` the first row of each query, followed by the number
-    of rows.
+    Algorithms for centred rows or their Gram matrices minimise that
+    loss when applied to these rows, and their leave-query-out error is
+    the loss of the pairs of left-out queries. ``X`` has the rows S_q
+    X_q, ``y`` the targets, and ``ptr`` the first row of each query,
+    followed by the number of rows.
     """
 
     def __post_init__(self, sharing: SharedResults | None) -> None:
@@ -42,15 +41,14 @@ class PairRows(QueryData):
     def of(cls, data: QueryData, cost: PairCost) -> QueryData:
         """Return rows whose squared errors equal the loss ``cost`` of the pairs of the data.
 
-        The rows are cached for each cost. With the default cost
-        of pairs of labels, the squared errors of the centred
-        documents equal this loss already: then return the data
-        themselves.
+        The rows are cached for each cost. With the default cost of
+        pairs of labels, the squared errors of the centred documents
+        equal this loss already: then return the data themselves.
         """
         if cost.default and data.preferences is None:
             return data
-        # A dict of rows by cost, which the data share with others of the same
-        # documents; keep() adds to it.
+        # A dict of rows by cost, which the data share with others of
+        # the same documents; keep() adds to it.
         cached = data.shared.of(_KnownRows).by_cost
         if cost not in cached:
             cls.keep(data, cost, _rows(data, cost))
@@ -75,12 +73,12 @@ class PairRows(QueryData):
     def mirrored(self) -> QueryData:
         """The rows and their negatives, divided by √2, for methods that centre data.
 
-        The result has the same sums of products as the rows,
-        and is centred in each query. A query has its rows
-        first, then their negatives.
+        The result has the same sums of products as the rows, and is
+        centred in each query. A query has its rows first, then their
+        negatives.
         """
-        # The new positions of the rows, and of their negatives: all rows of
-        # earlier queries come before them twice.
+        # The new positions of the rows, and of their negatives: all
+        # rows of earlier queries come before them twice.
         sizes = np.diff(self.ptr)
         rows = np.arange(self.y.size) + np.repeat(self.ptr[:-1], sizes)
         ptr = 2 * self.ptr
@@ -122,13 +120,13 @@ def query_factors(data: QueryData, cost: PairCost) -> Iterator[tuple[Floats, Flo
     Yields
     ------
     factor : ndarray of shape (r, |q|)
-        S with S'S = M_q M_q', the Laplacian of the pairs of
-        query q (Pahikkala et al. 2009, eq. (12)), and at most
+        S with S'S = M_q M_q', the Laplacian of the pairs of query q
+        (Pahikkala et al. 2009, eq. (12)), and at most
         |q| + 1 rows more than labels.
     targets : ndarray of shape (r,)
-        t with S't = M_q N_q and t't = N_q'N_q, where N_q has
-        the weighted differences of labels: the loss of scores s
-        of the documents is ||t - S s||².
+        t with S't = M_q N_q and t't = N_q'N_q, where N_q has the
+        weighted differences of labels: the loss of scores s of the
+        documents is ||t - S s||².
     """
     if data.preferences is not None:
         from rankstudio.engine.arithmetic.pair_cost.preference_rows import (  # noqa: PLC0415 - scipy
@@ -149,8 +147,7 @@ def query_factors(data: QueryData, cost: PairCost) -> Iterator[tuple[Floats, Flo
 def losses_inside(data: QueryData, cost: PairCost, models: Floats) -> Floats:
     """Return the loss of each query's model on the pairs in this query, shape (Q,).
 
-    Row q of ``models`` (Q, n) has the weights of the model for
-    query q. O(Qn²).
+    Row q of ``models`` (Q, n) has the weights of the model for query q. O(Qn²).
     """
     # Sums of products of each query, of shape (Q, n + 1, n + 1).
     gram = PairRows.of(data, cost).statistics.gram

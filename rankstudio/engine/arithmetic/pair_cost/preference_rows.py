@@ -1,8 +1,8 @@
 """Preferences as rows: each row is the scaled difference of two documents, with a target for it.
 
-If any query has more preferences than documents plus one, the rows are instead
-triangular factors of the Laplacians of the queries' preferences, found by
-elimination.
+If any query has more preferences than documents plus one, the rows are
+instead triangular factors of the Laplacians of the queries'
+preferences, found by elimination.
 """
 
 from __future__ import annotations
@@ -36,8 +36,7 @@ class ScaledPreferences:
     query : ndarray of shape (l,)
         Number of the query of each preference.
     winner, loser : ndarray of shape (l,)
-        Row numbers of the preferred document, and of the other
-        one.
+        Row numbers of the preferred document, and of the other one.
     scale, targets : ndarray of shape (l,)
         Factor and target of each difference of scores.
     """
@@ -63,10 +62,9 @@ class ScaledPreferences:
 class LaplacianFactor:
     """Rows whose squared errors equal the loss of the preferences of some queries.
 
-    The queries are consecutive, a block. A query with c
-    components of compared documents has |q| - c rows and one
-    row of zeros, whose target is the root of the irreducible
-    loss.
+    The queries are consecutive, a block. A query with c components of
+    compared documents has |q| - c rows and one row of zeros, whose
+    target is the root of the irreducible loss.
 
     Attributes
     ----------
@@ -90,10 +88,10 @@ class LaplacianFactor:
     def times(self, X: Floats) -> Floats:
         """Return the rows S X for features X of shape (documents, n), where S'S is the Laplacian.
 
-        S has a row for each of the r ``targets``, so that the
-        result has shape (r, n). The loss of scores s is the sum
-        of (target - (S s)_row)² over these rows. A constant
-        column of X gives exactly 0. O(|q|² n) per query q.
+        S has a row for each of the r ``targets``, so that the result
+        has shape (r, n). The loss of scores s is the sum of (target -
+        (S s)_row)² over these rows. A constant column of X gives
+        exactly 0. O(|q|² n) per query q.
         """
         from rankstudio.engine.arithmetic.pair_cost import _laplacian_kernel  # noqa: PLC0415 - numba
 
@@ -117,8 +115,8 @@ def laplacian_factors(
     preferences : ScaledPreferences
         Preferences, each between two documents of a query.
     entries : int
-        Maximum number of entries of a block with several
-        queries; 0 for one query per block.
+        Maximum number of entries of a block with several queries; 0 for
+        one query per block.
 
     Notes
     -----
@@ -143,8 +141,8 @@ def laplacian_factors(
             else 0
         )
         last = max(first + 1, fitting_last)
-        # The block's preferences, documents and starts, all counted from the
-        # block's first ones.
+        # The block's preferences, documents and starts, all counted
+        # from the block's first ones.
         edge_range = slice(int(edges[first]), int(edges[last]))
         inside = slice(int(ptr[first]), int(ptr[last]))
         yield _factor(
@@ -161,21 +159,21 @@ def _factor(
 ) -> LaplacianFactor:
     """Return the triangular factor of the preferences of consecutive queries.
 
-    Query q of the block has the documents ``ptr[q]:ptr[q + 1]``
-    and the preferences ``edges[q]:edges[q + 1]``; ``inside``
-    are the block's rows among all documents.
+    Query q of the block has the documents ``ptr[q]:ptr[q + 1]`` and the
+    preferences ``edges[q]:edges[q + 1]``; ``inside`` are the block's
+    rows among all documents.
     """
     from rankstudio.engine.arithmetic.pair_cost import _laplacian_kernel  # noqa: PLC0415 - numba
 
     m = int(ptr[-1])
-    # A document's row has an entry for each later document of its query, and
-    # begins at its `starts`.
+    # A document's row has an entry for each later document of its
+    # query, and begins at its `starts`.
     sizes = np.diff(ptr)
     # Number of later documents of each document's query.
     n_later = np.repeat(ptr[1:], sizes) - np.arange(m) - 1
     starts = np.cumsum(n_later) - n_later
-    # The kernel fills the factor, the targets and the scores of the rows, and
-    # the rest of each query's loss.
+    # The kernel fills the factor, the targets and the scores of the
+    # rows, and the rest of each query's loss.
     entries = np.zeros(int(n_later.sum()))
     targets = np.empty(m)
     scores = np.empty(m)
@@ -200,9 +198,9 @@ def _factor(
     counts = np.add.reduceat(has_target, ptr[:-1], dtype=np.int64) + 1
     ends = np.cumsum(counts)
     query = np.repeat(np.arange(sizes.size), sizes)
-    # The rows of each query are followed by one with the rest of the loss as
-    # its target: earlier queries add a row each to the number of a document's
-    # row.
+    # The rows of each query are followed by one with the rest of the
+    # loss as its target: earlier queries add a row each to the number
+    # of a document's row.
     row_of_document = np.where(has_target, np.cumsum(has_target) - 1 + query, -1)
     row_targets = np.empty(int(ends[-1]))
     row_targets[ends - 1] = rest
@@ -223,9 +221,9 @@ def incidence(
 ) -> tuple[Any, Floats, Ints]:
     """Return preferences as a sparse matrix of differences, query by query.
 
-    A row has the factor w of a preference at its winner and -w
-    at its loser (the oriented incidence matrix). So, for scores
-    s, it gives w (s_winner - s_loser).
+    A row has the factor w of a preference at its winner and -w at its
+    loser (the oriented incidence matrix). So, for scores s, it gives w
+    (s_winner - s_loser).
 
     Parameters
     ----------
@@ -234,15 +232,14 @@ def incidence(
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     cost : PairCost
-        Loss; its ties are ignored, because preferences have
-        none.
+        Loss; its ties are ignored, because preferences have none.
 
     Returns
     -------
     matrix : scipy.sparse.csr_array of shape (L, m)
-        M' of Pahikkala et al. (2009), eq. (12), where w² is the
-        weight of the preference in the cost and the query. A
-        query without preferences has one row of zeros.
+        M' of Pahikkala et al. (2009), eq. (12), where w² is the weight
+        of the preference in the cost and the query. A query without
+        preferences has one row of zeros.
     targets : ndarray of shape (L,)
         N of eq. (13).
     row_ptr : ndarray of shape (Q + 1,)
@@ -254,14 +251,14 @@ def incidence(
     targets = scaled.targets
     # A query without preferences gets a row of zeros.
     empty_queries = np.flatnonzero(np.bincount(query, minlength=ptr.size - 1) == 0)
-    # The rows in order of queries, and the reverse: the row of each preference.
-    # The empty queries come last before sorting.
+    # The rows in order of queries, and the reverse: the row of each
+    # preference. The empty queries come last before sorting.
     order = np.argsort(np.append(query, empty_queries), kind="stable")
     row_of_preference = np.empty_like(order)
     row_of_preference[order] = np.arange(order.size)
     row_of_preference = row_of_preference[: len(preferences)]
-    # Each row has two entries: the preferred document's, and the other one's
-    # with the opposite sign.
+    # Each row has two entries: the preferred document's, and the other
+    # one's with the opposite sign.
     rows = np.append(row_of_preference, row_of_preference)
     columns = np.append(preferences.winner, preferences.loser)
     entries = np.append(scale, -scale)
@@ -289,9 +286,10 @@ def preference_rows(
 
     Notes
     -----
-    O(ln) for l preferences and n features. If a query has more preferences than
-    documents plus one, elimination reduces its rows to the number of documents:
-    O(l_q + |q|³ + |q|² n) time, O(|q|²) memory.
+    O(ln) for l preferences and n features. If a query has more
+    preferences than documents plus one, elimination reduces its rows to
+    the number of documents: O(l_q + |q|³ + |q|² n) time, O(|q|²)
+    memory.
     """
     return rows_of(X, preference_blocks(ptr, preferences, cost))
 
@@ -320,8 +318,8 @@ class IncidenceBlock:
     def times(self, X: Floats) -> Floats:
         """Return S X, of shape (r, n), for features X of shape (documents, n).
 
-        A row is the difference of the two documents of a
-        preference, times its scale.
+        A row is the difference of the two documents of a preference,
+        times its scale.
         """
         product: Floats = self.matrix @ X
         return product
@@ -337,11 +335,10 @@ def preference_blocks(
     """Yield blocks of consecutive queries, objects that compute rows from features.
 
     The squared errors of a block's rows equal the loss of the
-    preferences of its queries. Query q has the documents
-    ``ptr[q]:ptr[q + 1]``. If any query has more preferences
-    than its triangular factor has rows, blocks of factors are
-    yielded, each with at most ``VALUES`` entries; otherwise one
-    block with a row per preference.
+    preferences of its queries. Query q has the documents ``ptr[q]:ptr[q
+    + 1]``. If any query has more preferences than its triangular factor
+    has rows, blocks of factors are yielded, each with at most
+    ``VALUES`` entries; otherwise one block with a row per preference.
     """
     sizes = np.diff(ptr)
     query = np.searchsorted(ptr, preferences.winner, side="right") - 1
@@ -356,8 +353,8 @@ def preference_blocks(
 def rows_of(X: Floats, blocks: Iterable[PreferenceBlock]) -> Rows:
     """Return (rows, targets, ptr) of the preferences in blocks, for features X (m, n).
 
-    The squared errors of the rows equal the loss of the
-    preferences. Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    The squared errors of the rows equal the loss of the preferences.
+    Query q has the rows ``ptr[q]:ptr[q + 1]``.
     """
     products = [
         (block.times(X[block.inside]), block.targets, block.counts) for block in blocks
@@ -389,12 +386,11 @@ def preference_factors(
 def _scaled(preferences: Preferences, ptr: Ints, cost: PairCost) -> ScaledPreferences:
     """Return preferences as squared errors: (target - scale (s_winner - s_loser))².
 
-    Scales and targets follow from the cost, and from the
-    weighting of queries. ``ptr`` has the first row of each
-    query, followed by m.
+    Scales and targets follow from the cost, and from the weighting of
+    queries. ``ptr`` has the first row of each query, followed by m.
     """
-    # Preferences are within queries, so that the winner's query is that of both
-    # documents.
+    # Preferences are within queries, so that the winner's query is that
+    # of both documents.
     Q = ptr.size - 1
     query = np.searchsorted(ptr, preferences.winner, side="right") - 1
     # The weight of a preference in the cost, and the share of its query.
@@ -421,9 +417,9 @@ def _scaled(preferences: Preferences, ptr: Ints, cost: PairCost) -> ScaledPrefer
 def sparse_preference_rows(data: SparseQueryData, cost: PairCost) -> SparseQueryData:
     """Return rows whose squared errors equal the loss of the preferences of data with sparse features.
 
-    The rows are followed by their negatives, and divided by √2.
-    So the result is centred in each query, and has the same
-    sums of products as the rows.
+    The rows are followed by their negatives, and divided by √2. So the
+    result is centred in each query, and has the same sums of products
+    as the rows.
     """
     assert data.preferences is not None
     matrix, targets, row_ptr = incidence(data.preferences, data.ptr, cost)

@@ -1,8 +1,8 @@
 """The pass over LETOR text, in numba: from blanks, ids and values, each read from an address, to rows.
 
-Every function here expects a text that goes on with newlines for some bytes
-behind its end (`PADDING`), which is why no loop checks for the end of the text:
-each of them stops at a newline at the latest.
+Every function here expects a text that goes on with newlines for some
+bytes behind its end (`PADDING`), which is why no loop checks for the
+end of the text: each of them stops at a newline at the latest.
 """
 
 from __future__ import annotations
@@ -78,9 +78,9 @@ def skip_token(i: int) -> int:
 def _skip_missing(i: int) -> int:
     """Return the address behind the word ``null`` or ``nan`` at the address ``i``; -1 without it.
 
-    The case of the letters does not matter. A byte ``| 32`` is in
-    lower case: 110, 97, 117 and 108 are n, a, u and l. Only ``nan``
-    may have a sign.
+    The case of the letters does not matter. A byte ``| 32`` is in lower
+    case: 110, 97, 117 and 108 are n, a, u and l. Only ``nan`` may have
+    a sign.
     """
     signed = byte_at(i) == 43 or byte_at(i) == 45  # "+" or "-"
     if signed:
@@ -104,8 +104,7 @@ def read_value(i: int) -> tuple[float, int, int]:
     """Read the value of a feature at an address: return (value, address behind it, status).
 
     The status is `OK`, `ABSENT` for a missing value (NaN),
-    `NOT_A_NUMBER`, or `HARD` for a number that is left to
-    ``float()``.
+    `NOT_A_NUMBER`, or `HARD` for a number that is left to ``float()``.
     """
     # Try "0.123456" first: nearly all values in LETOR's files are written like this.
     millionths = read_six_decimals(i)
@@ -142,9 +141,8 @@ def read_id(i: int) -> tuple[int, int]:
 def next_document(i: int, stop: int) -> int:
     """Return the address of the next document's first character, from ``i`` on.
 
-    Lines that are blank or only a comment are skipped. Return
-    ``stop``, the address of the end of the lines, if no document
-    follows.
+    Lines that are blank or only a comment are skipped. Return ``stop``,
+    the address of the end of the lines, if no document follows.
     """
     while i < stop:
         i = skip_blanks(i)
@@ -177,12 +175,11 @@ def _note_hard(
     Parameters
     ----------
     hard : int64 array of shape (capacity, 4)
-        Row and column of each number, begin and end of its text. If
-        the table is full, the number is only counted, so that the
-        caller can make it larger.
+        Row and column of each number, begin and end of its text. If the
+        table is full, the number is only counted, so that the caller
+        can make it larger.
     tally : int64 array
-        Counts, such as that of the entries, and the first problem of
-        the lines.
+        Counts, such as that of the entries, and the first problem of the lines.
     row, column, begin, end : int
         The new entry of the table.
     """
@@ -214,8 +211,7 @@ def _read_label(
     y : float64 array of shape (rows,)
         Receives the label.
     hard : int64 array of shape (capacity, 4)
-        Table of the numbers left to ``float()``; the label counts as
-        column n.
+        Table of the numbers left to ``float()``; the label counts as column n.
     tally : int64 array
         Receives counts, and the first problem of the lines.
     """
@@ -243,8 +239,7 @@ def _read_query(i: int, base: int, row: int, spans: Ints, tally: Ints) -> int:
     row : int
         Row of the document.
     spans : int64 array of shape (rows, 4)
-        Receives the positions in the text where the id begins and
-        ends.
+        Receives the positions in the text where the id begins and ends.
     tally : int64 array
         Receives the first problem of the lines.
     """
@@ -269,8 +264,8 @@ def _read_query(i: int, base: int, row: int, spans: Ints, tally: Ints) -> int:
 def _same_query(base: int, row: int, spans: Ints) -> bool:
     """Return whether a row has the query id of the row before it, byte by byte.
 
-    ``base`` is the address of the text; ``spans`` has the positions
-    in it where the id of each row begins and ends.
+    ``base`` is the address of the text; ``spans`` has the positions in
+    it where the id of each row begins and ends.
     """
     length = spans[row, QID_END] - spans[row, QID_BEGIN]
     if spans[row - 1, QID_END] - spans[row - 1, QID_BEGIN] != length:
@@ -297,8 +292,8 @@ def _mark_ids(begin: int, end: int, shift: int, row_of_id: Ints, row: int) -> No
     shift : int
         Added to the ids, so that they begin at 1.
     row_of_id : int64 array of shape (n + 1,)
-        Receives the row for these ids: it has the row in which each
-        id occurred last. Ids above n are ignored.
+        Receives the row for these ids: it has the row in which each id
+        occurred last. Ids above n are ignored.
     row : int
         Row of the document.
     """
@@ -357,9 +352,8 @@ def _read_features(
 ) -> int:
     """Read the features of a row from the address ``i`` on; see `parse` for the arrays.
 
-    Return the address behind the features, where a comment or a
-    newline begins; or `FAILED` after a problem, which is stored in
-    ``tally``.
+    Return the address behind the features, where a comment or a newline
+    begins; or `FAILED` after a problem, which is stored in ``tally``.
     """
     n = X.shape[1]
     first = i
@@ -381,8 +375,9 @@ def _read_features(
         problem_address = i
         if problem != FINE:
             break
-        # While ids ascend, none can be repeated. From the first one that does
-        # not, each is compared with all ids before it in the row.
+        # While ids ascend, none can be repeated. From the first one
+        # that does not, each is compared with all ids before it in the
+        # row.
         if number <= previous and ascending:
             ascending = False
             _mark_ids(first, i, shift, row_of_id, row)
@@ -442,9 +437,9 @@ def _read_comment(i: int, base: int, row: int, spans: Ints) -> int:
     row : int
         Row of the document.
     spans : int64 array of shape (rows, 4)
-        Receives the positions in the text where the comment begins
-        and ends. The comment between them has neither "#" nor blanks
-        at its end; without a comment, both positions are equal.
+        Receives the positions in the text where the comment begins and
+        ends. The comment between them has neither "#" nor blanks at its
+        end; without a comment, both positions are equal.
     """
     # A comment begins behind its "#", and ends with the line.
     begin = i
@@ -499,16 +494,16 @@ def parse(
         query ids are empty.
     X : float64 array of shape (rows, n)
         Zeros; receives the features. A feature with an id over n (and
-        not over ``most_features``) is not stored here, but shows in
-        the tally; NaN stands for a missing value.
+        not over ``most_features``) is not stored here, but shows in the
+        tally; NaN stands for a missing value.
     y : float64 array of shape (rows,)
         Receives the labels.
     spans : int64 array of shape (rows, 4)
         Positions in ``text`` of each row: begin and end of the query
         id, begin and end of the comment.
     new_query : bool array of shape (rows,)
-        Whether a row's query id differs from that of the row before
-        it; true for the first row here.
+        Whether a row's query id differs from that of the row before it;
+        true for the first row here.
     missing : int64 array of shape (n,)
         Number of missing values of each feature, to which those of
         these lines are added.

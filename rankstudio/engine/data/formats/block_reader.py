@@ -96,9 +96,9 @@ def confidence(form: DataFormat, beginning: Beginning) -> float:
     # A format with a mark has it in every file.
     if form.magic and not is_marked:
         return 0.0
-    # A mark, or an ending that no built-in format has, is the format's own:
-    # without a recogniser that could deny it, the file is nearly certain to
-    # have the format.
+    # A mark, or an ending that no built-in format has, is the format's
+    # own: without a recogniser that could deny it, the file is nearly
+    # certain to have the format.
     is_own = is_marked or any(ending not in built_in_endings() for ending in endings)
     if not form.recognise and is_own:
         return _CONFIDENCE_BY_MARK
@@ -108,8 +108,8 @@ def confidence(form: DataFormat, beginning: Beginning) -> float:
     certainty = _recogniser_confidence(form, beginning)
     if not certainty:
         return 0.0
-    # The recogniser's certainty counts little beside a mark or ending, but
-    # orders formats with the same one.
+    # The recogniser's certainty counts little beside a mark or ending,
+    # but orders formats with the same one.
     if is_own:
         return _CONFIDENCE_BY_ENDING + _MAX_ADDITION * certainty
     return _MAX_CONFIDENCE * certainty
@@ -129,10 +129,9 @@ def _recogniser_confidence(form: DataFormat, beginning: Beginning) -> float:
     """Return how certain a format's recogniser is of a file, from 0 to 1.
 
     A recogniser is a function of a plug-in that gets the first bytes
-    and the name of the file. It runs guarded, with a limit of time:
-    if it fails, warn and return 0, and do not call it again in this
-    process. ``beginning`` has the path and the first bytes of the
-    file.
+    and the name of the file. It runs guarded, with a limit of time: if
+    it fails, warn and return 0, and do not call it again in this
+    process. ``beginning`` has the path and the first bytes of the file.
     """
     # ``recorded`` identifies the format, as results record it.
     if form.recorded in _failed_formats:
@@ -209,16 +208,16 @@ def read_blocks(
     Raise DatasetError if the reader fails, or yields anything other
     than valid blocks of documents.
     """
-    # Blocks of a table are named columns; other blocks have features, labels
-    # and queries.
+    # Blocks of a table are named columns; other blocks have features,
+    # labels and queries.
     if part.form.is_table:
         return _read_tables(part, files, builder, progress)
     shape = _Shape(part)  # checks each block, and that all have the same width
     for file in files:
         for block in _yielded_blocks(part.form, file, progress):
             piece = shape.piece(file.path, block, builder)
-            # A builder that holds parts keeps all documents in memory. Entries,
-            # which lack the zeros, need no check here.
+            # A builder that holds parts keeps all documents in memory.
+            # Entries, which lack the zeros, need no check here.
             if not isinstance(piece.X, Entries) and builder.holds_parts:
                 check_memory(
                     shown_path(file.path),
@@ -243,14 +242,14 @@ def _yielded_blocks(
 
     Raise DatasetError if the reader fails.
     """
-    # The reader opens the file by its path. end() goes over its
-    # bytes here, for the progress and the checksum, unless that was
-    # done before.
+    # The reader opens the file by its path. end() goes over its bytes
+    # here, for the progress and the checksum, unless that was done
+    # before.
     if not file.done:
         file.end()
     with _decompressed_file(file.path) as path:
-        # yielded() calls the reader on a thread, and raises its errors as
-        # RuntimeError.
+        # yielded() calls the reader on a thread, and raises its errors
+        # as RuntimeError.
         blocks = yielded(lambda: imported(form.reader)(path), check=progress.check)
         while True:
             try:
@@ -338,12 +337,12 @@ class _Shape:
     ) -> DocumentPiece:
         """Return the documents of a block that a plug-in's reader yielded, checked.
 
-        Store the part's number of features and the number of rows
-        read so far. Raise _BlockError if the block is invalid, and
+        Store the part's number of features and the number of rows read
+        so far. Raise _BlockError if the block is invalid, and
         MissingValueError for a missing value that is refused.
         """
-        # Check the features, the labels and their shapes. X becomes `Entries`,
-        # a sparse form, only if the builder takes it.
+        # Check the features, the labels and their shapes. X becomes
+        # `Entries`, a sparse form, only if the builder takes it.
         block = _as_data_block(raw_block)
         # Named features need a column each, even if all their values are 0.
         takes_entries = builder.takes_entries and not len(block.feature_names)
@@ -363,8 +362,8 @@ class _Shape:
                 "a value for every feature, because missing values are refused"
             )
             raise MissingValueError(path, row + 1, 0, "nan", expected)
-        # Successive documents with the same query id form a run: (id, number of
-        # documents).
+        # Successive documents with the same query id form a run: (id,
+        # number of documents).
         if self.part.user_columns.no_queries:
             runs: Iterable[tuple[str, int]] = one_run(m)
         else:
@@ -465,8 +464,8 @@ def _as_doubles(values: Any, name: str) -> Floats:
     """
     try:
         array = np.asarray(values)
-        # Booleans, integers, floats and objects; texts would be converted, too,
-        # so that they are refused here.
+        # Booleans, integers, floats and objects; texts would be
+        # converted, too, so that they are refused here.
         if array.dtype.kind not in "biufO":
             raise TypeError(array.dtype)
         if array.dtype.kind == "O" and any(
@@ -484,8 +483,7 @@ def _as_doubles(values: Any, name: str) -> Floats:
 def _labels(y: Any, m: int) -> Floats:
     """Return labels as a float64 array of shape (m,).
 
-    Raise _BlockError for another shape, or a label that is no finite
-    number.
+    Raise _BlockError for another shape, or a label that is no finite number.
     """
     labels = _as_doubles(y, "y")
     if labels.shape != (m,):
@@ -529,8 +527,8 @@ def _as_texts(values: Any, name: str, n: int) -> list[str]:
     """Return n names or ids as texts; [] if ``values`` is empty.
 
     ``name`` says what the values are, for the message. Raise
-    _BlockError for another number of values, of which at most n + 1
-    are read.
+    _BlockError for another number of values, of which at most n + 1 are
+    read.
     """
     texts = [
         value.decode("utf-8", "replace") if isinstance(value, bytes) else value
@@ -603,8 +601,8 @@ def _as_columns(path: Path, block: Any, first_row: int) -> TableColumns:
         )
         raise _BlockError(text.format(shapes=shapes or "()"))
 
-    # Messages count the rows of the file from 1. A missing value has an error
-    # of its own; its column is not known (0).
+    # Messages count the rows of the file from 1. A missing value has an
+    # error of its own; its column is not known (0).
     def error(row: int, actual: str, expected: str, missing: bool = False) -> DataError:
         """Return the error for an invalid value in a row of a plug-in's block.
 
@@ -631,8 +629,7 @@ def preview(form: DataFormat, path: Path, _beginning: bytes, n_rows: int) -> Fir
     """Return the first rows of a table, from the first block that a plug-in's reader yields.
 
     ``path`` is the file, and ``n_rows`` the greatest number of rows.
-    The first bytes of the file, which other formats need, are not
-    used.
+    The first bytes of the file, which other formats need, are not used.
 
     Raises
     ------

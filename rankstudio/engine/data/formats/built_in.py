@@ -23,11 +23,11 @@ _PART_ENDINGS = (".train", ".vali", ".valid", ".test")
 def _format_code(recognised: str, read: str = "", **functions: str) -> FormatCode:
     """Return the locations of a format's functions, as "module:function".
 
-    ``recognised`` is the function that recognises files, in the
-    module ``recognition``. ``read`` and the other ``functions``, by
-    the attributes of `FormatCode`, are "module:function" inside the
-    package of formats. Without ``read``, the default function reads
-    files. Without ``write``, the format has no writer ("").
+    ``recognised`` is the function that recognises files, in the module
+    ``recognition``. ``read`` and the other ``functions``, by the
+    attributes of `FormatCode`, are "module:function" inside the package
+    of formats. Without ``read``, the default function reads files.
+    Without ``write``, the format has no writer ("").
     """
     references = {
         "confidence": f"recognition:{recognised}",

@@ -49,8 +49,8 @@ _THOUSANDS = r"[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+"
 _ONLY_DECIMAL = re.compile(rf"(?!{_THOUSANDS}\Z){_DECIMAL_COMMA.pattern}")
 # byte order marks of UTF-16, as surrogateescape decodes them
 _UTF_16 = ("\udcff\udcfe", "\udcfe\udcff")
-# Last line of each text, where an open quotation mark ends; no other line has a
-# zero byte, which is refused.
+# Last line of each text, where an open quotation mark ends; no other
+# line has a zero byte, which is refused.
 _END_MARK = "\0"
 
 
@@ -87,8 +87,8 @@ class CsvText:
 
     Cells, including the header, are always split by Python's own
     reader, in memory and from disk. Two readers that count lines
-    differently would lose documents, because a quoted cell may
-    contain a line break.
+    differently would lose documents, because a quoted cell may contain
+    a line break.
 
     Parameters
     ----------
@@ -106,8 +106,7 @@ class CsvText:
     def __init__(self, path: Path, stream: IO[bytes]) -> None:
         """Read the beginning: find the delimiter, decimal commas and the header.
 
-        ``stream`` has the bytes of the text, and ``path`` is for
-        messages.
+        ``stream`` has the bytes of the text, and ``path`` is for messages.
         """
         self._path = path
         self.n_characters = 0
@@ -121,8 +120,8 @@ class CsvText:
         self._reader = csv.reader(
             chain(begin, lines, [_END_MARK]), delimiter=delimiter, skipinitialspace=True
         )
-        # The first record is a header, or already a document. Each record comes
-        # with its line, which is not needed here.
+        # The first record is a header, or already a document. Each
+        # record comes with its line, which is not needed here.
         cells = next((cells for _, cells in self._records()), None)
         if cells is None:
             raise self._empty_error()
@@ -164,14 +163,13 @@ class CsvText:
     def rows(self) -> Iterator[tuple[int, list[str]]]:
         """Yield (line on which it ends, cells) for each remaining document of the text.
 
-        A first record that was no header is yielded once, before the
-        others.
+        A first record that was no header is yielded once, before the others.
 
         Raises
         ------
         FormatError
-            At the first document whose number of cells differs from
-            the header's.
+            At the first document whose number of cells differs from the
+            header's.
         """
         if self._first_row is not None:
             first_row = self._first_row
@@ -194,9 +192,9 @@ class CsvText:
         """
         try:
             for cells in self._reader:
-                # The last line of the text is an added mark. It is a record of
-                # its own, or in a cell with other text if a quotation mark is
-                # not closed.
+                # The last line of the text is an added mark. It is a
+                # record of its own, or in a cell with other text if a
+                # quotation mark is not closed.
                 if cells and cells[-1].endswith(_END_MARK):
                     if cells != [_END_MARK]:
                         raise self.error(
@@ -218,8 +216,8 @@ class CsvText:
         The characters are counted. Raise FormatError for UTF-16, zero
         bytes and lines that are too long, which are no CSV text.
         """
-        # Bytes that are not UTF-8 become surrogates here; _escaped_cell()
-        # escapes them in kept texts.
+        # Bytes that are not UTF-8 become surrogates here;
+        # _escaped_cell() escapes them in kept texts.
         text = io.TextIOWrapper(
             stream, encoding="utf-8-sig", errors="surrogateescape", newline=""
         )
@@ -243,8 +241,8 @@ class CsvText:
         """Return the first lines, enough to recognise the delimiter.
 
         The result begins with the first line that is not blank. Blank
-        lines before are counted, so that messages name the right
-        line. Raise FormatError if all lines are blank.
+        lines before are counted, so that messages name the right line.
+        Raise FormatError if all lines are blank.
         """
         begin: list[str] = []
         for line in lines:
@@ -262,8 +260,7 @@ class CsvText:
 def _delimiter(begin: str) -> str:
     """Return the delimiter of cells that occurs most often in the first record of a CSV text.
 
-    ``begin`` has the first lines. Text in quotation marks does not
-    count.
+    ``begin`` has the first lines. Text in quotation marks does not count.
     """
     first = re.split("[\r\n]", _QUOTED.sub(r"\1", begin), maxsplit=1)[0]
     return max(_DELIMITERS, key=first.count)
@@ -329,8 +326,8 @@ class _CsvRows:
     ) -> None:
         """Read the next documents, those of some megabytes of text, into ``columns``.
 
-        ``part`` has the specified names of columns, and ``path`` is
-        for messages.
+        ``part`` has the specified names of columns, and ``path`` is for
+        messages.
         """
         self._path = path
         self._text = text
@@ -350,8 +347,8 @@ class _CsvRows:
             i for i in (roles.qid, roles.comment, roles.part) if i is not None
         }
         labels = {i for i in (roles.label, *roles.judges) if i is not None}
-        # The values of each column that is read, by its position from 0, in
-        # blocks of rows; filled by the next step.
+        # The values of each column that is read, by its position from
+        # 0, in blocks of rows; filled by the next step.
         self._values: dict[int, list[NDArray[Any]]] = {
             i: [] for i in sorted(self._text_columns | labels | {*roles.features})
         }
@@ -402,9 +399,9 @@ class _CsvRows:
     def _converted(self, position: int, cells: NDArray[Any]) -> NDArray[Any]:
         """Return some cells of a column as numbers if possible, or as texts.
 
-        ``position`` is the number of the column from 0. The query,
-        the comment and the part remain texts, and so do cells that
-        are not all numbers: the caller finds the invalid cell.
+        ``position`` is the number of the column from 0. The query, the
+        comment and the part remain texts, and so do cells that are not
+        all numbers: the caller finds the invalid cell.
         """
         # unguarded() removes the apostrophe that protects a cell from
         # spreadsheets.
@@ -415,9 +412,9 @@ class _CsvRows:
         if self._text.head.decimal_comma:
             texts = [self._text.head.number_text(cell) for cell in cells.tolist()]
             cells = np.array(texts, dtype=object)
-        # float() would accept 1_000 and digits of other scripts: keep them as
-        # texts, which are refused as numbers. The cells are searched only if
-        # the file has such characters at all.
+        # float() would accept 1_000 and digits of other scripts: keep
+        # them as texts, which are refused as numbers. The cells are
+        # searched only if the file has such characters at all.
         may_be_odd = self._text.has_odd_characters
         if may_be_odd and any(
             "_" in cell or not cell.isascii() for cell in cells.tolist()
@@ -490,8 +487,8 @@ def read_csv(
     and remarks.
 
     The delimiter is a comma, tab, semicolon or bar; a first line of
-    numbers is a document instead of a header, with the label before
-    the features.
+    numbers is a document instead of a header, with the label before the
+    features.
     """
     reader = ColumnsReader(part, builder, progress)
     remarks: list[str] = []
@@ -499,9 +496,9 @@ def read_csv(
         text = CsvText(file.path, unpacked_stream(file))
         if text.head.decimal_comma:
             remarks.append(tr("The numbers have decimal commas."))
-        # Each step reads the next megabytes of the text; the last one has no
-        # rows. The share of the file that is read tells how many rows will
-        # follow.
+        # Each step reads the next megabytes of the text; the last one
+        # has no rows. The share of the file that is read tells how many
+        # rows will follow.
         while (columns := _CsvRows(file.path, text, part, progress).columns).n_rows:
             reader.add(file.path, columns, file.done / max(file.size, 1))
     facts = reader.facts("line")

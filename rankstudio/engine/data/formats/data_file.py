@@ -59,9 +59,9 @@ def load_data(
     cache : bool
         Whether to read and write the cache of parsed files.
     labels : bool
-        Whether labels are needed. If not, as for documents that a
-        model only scores, a table needs no label column, feature logs
-        need no judgments, and all labels are 0.
+        Whether labels are needed. If not, as for documents that a model
+        only scores, a table needs no label column, feature logs need no
+        judgments, and all labels are 0.
 
     Raises
     ------
@@ -97,20 +97,20 @@ def load_letor(
     """Read a file in LETOR format, which SVM-light and RankLib also use.
 
     A line is ``label qid:id feature:value … # comment``. Lines may be
-    dense or sparse (omitted features are 0), with or without
-    comments, and have any line ends; query ids need not be numbers;
-    ``NULL`` and ``nan`` are missing values; files may be compressed
-    by gzip, bzip2, xz or Zstandard. Every number becomes exactly the
-    double returned by ``float()``.
+    dense or sparse (omitted features are 0), with or without comments,
+    and have any line ends; query ids need not be numbers; ``NULL`` and
+    ``nan`` are missing values; files may be compressed by gzip, bzip2,
+    xz or Zstandard. Every number becomes exactly the double returned by
+    ``float()``.
 
     Parameters
     ----------
     path : str or path-like
         The file.
     missing : {"query_min", "zero", "refuse"}
-        Treatment of missing values: the smallest value of that
-        feature within its query, as in LETOR's "min" version (0 if
-        the query has no value); 0; or an error.
+        Treatment of missing values: the smallest value of that feature
+        within its query, as in LETOR's "min" version (0 if the query
+        has no value); 0; or an error.
     n_features : int, optional
         Number of features; by default the largest id in the file. A
         larger id is an error.
@@ -122,8 +122,8 @@ def load_letor(
     progress : callable, optional
         Called in the calling thread with (bytes done, total bytes).
     cancelled : callable, optional
-        Called in the calling thread every few milliseconds; return
-        True to stop.
+        Called in the calling thread every few milliseconds; return True
+        to stop.
 
     Returns
     -------
@@ -182,8 +182,8 @@ def unmatched_documents(logs: Path, *judgments: str) -> list[tuple[str, str, str
     Returns
     -------
     list of (str, str, str)
-        Query, document, and "not judged" or "not logged"; in the
-        order of the files.
+        Query, document, and "not judged" or "not logged"; in the order
+        of the files.
 
     Raises
     ------

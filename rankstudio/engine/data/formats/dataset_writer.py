@@ -37,11 +37,11 @@ def save_dataset(
     Parameters
     ----------
     dataset : RankingDataset
-        The documents. Numbers are written without loss. Missing
-        values are written as filled.
+        The documents. Numbers are written without loss. Missing values
+        are written as filled.
     path : Path
-        Output file; compressed if its name ends with ``.gz``,
-        ``.bz2``, ``.xz`` or ``.zst``.
+        Output file; compressed if its name ends with ``.gz``, ``.bz2``,
+        ``.xz`` or ``.zst``.
     form : DataFormat
         Format of the file.
     comments : bool
@@ -56,8 +56,7 @@ def save_dataset(
     Raises
     ------
     OutputError
-        If a file cannot be written, or a query id is not valid in
-        LETOR text.
+        If a file cannot be written, or a query id is not valid in LETOR text.
     MissingExtraError
         If the library of the format is not installed.
 
@@ -107,9 +106,9 @@ def write_with_sizes(
     """Write SVMlight text without queries, and the file of query sizes beside it.
 
     That file has the number of documents of each query, one per line.
-    If the text cannot be written, a new file of sizes is removed
-    again. SVMlight text has no comments: the last parameter, which
-    all writers have, is not used.
+    If the text cannot be written, a new file of sizes is removed again.
+    SVMlight text has no comments: the last parameter, which all writers
+    have, is not used.
     """
     content = packed_pieces(path, letor_pieces(dataset, comments=False, queries=False))
     # The files that the format writes: the text itself, then the sizes.
@@ -130,9 +129,9 @@ NAMES = "names of features"
 def losses(dataset: RankingDataset, form: DataFormat) -> tuple[str, ...]:
     """Return the contents of a dataset that are lost in a format, such as "comments".
 
-    Only contents that the dataset has are listed: names other than
-    the default ones, feature ids other than 1 … n, query ids other
-    than 1 … Q, comments.
+    Only contents that the dataset has are listed: names other than the
+    default ones, feature ids other than 1 … n, query ids other than 1 …
+    Q, comments.
     """
     ids = dataset.feature_ids
     is_present = {
@@ -149,8 +148,8 @@ def column_names(dataset: RankingDataset) -> tuple[str, ...]:
     """Return a unique column name for each feature of a dataset, in order.
 
     A name that is reserved for another column, such as "qid", or that
-    occurs again, gets the feature's id before it, and "(again)" if
-    the new name occurs, too.
+    occurs again, gets the feature's id before it, and "(again)" if the
+    new name occurs, too.
     """
     used = set()
     names = []
@@ -234,21 +233,19 @@ def save_letor(
     Parameters
     ----------
     dataset : RankingDataset
-        Dataset to write. Numbers are written with the digits needed
-        to read back the same double; zeros are omitted if the source
-        file omitted them. Missing values are written as filled.
+        Dataset to write. Numbers are written with the digits needed to
+        read back the same double; zeros are omitted if the source file
+        omitted them. Missing values are written as filled.
     path : str or path-like
-        Output file; compressed if its name ends with ``.gz``,
-        ``.bz2``, ``.xz`` or ``.zst``.
+        Output file; compressed if its name ends with ``.gz``, ``.bz2``,
+        ``.xz`` or ``.zst``.
     comments : bool
-        Whether to write the comments. Line ends within comments
-        become blanks.
+        Whether to write the comments. Line ends within comments become blanks.
 
     Raises
     ------
     OutputError
-        If the file cannot be written, or a query id is not valid in
-        LETOR text.
+        If the file cannot be written, or a query id is not valid in LETOR text.
 
     Notes
     -----
@@ -269,9 +266,8 @@ def letor_pieces(
 ) -> Iterator[bytes]:
     """Yield the lines of a dataset, as LETOR text.
 
-    ``comments`` is whether to write the comments. Without
-    ``queries``, query ids are left out: that is the format of
-    SVM-light.
+    ``comments`` is whether to write the comments. Without ``queries``,
+    query ids are left out: that is the format of SVM-light.
     """
     for begin in range(0, dataset.n_documents, _DOCUMENTS_AT_ONCE):
         end = min(begin + _DOCUMENTS_AT_ONCE, dataset.n_documents)
@@ -284,8 +280,8 @@ def _letor_lines(
 ) -> bytes:
     """Return the documents begin … end - 1 as lines of LETOR text.
 
-    ``comments`` and ``queries`` say whether to write comments and
-    query ids. Zeros are left out if the source file left them out.
+    ``comments`` and ``queries`` say whether to write comments and query
+    ids. Zeros are left out if the source file left them out.
     """
     ids = dataset.feature_ids.tolist()
     lines = []
@@ -300,8 +296,8 @@ def _letor_lines(
                 for column, value in zip(columns, values, strict=True)
             ]
         elif dataset.sparse:
-            # The first document has its last feature even if that is 0, so that
-            # the number of features is not lost.
+            # The first document has its last feature even if that is 0,
+            # so that the number of features is not lost.
             values = dataset.X[row]
             columns = _written_columns(values, is_first_row=row == 0)
             features = [

@@ -94,10 +94,10 @@ def recorded_formats() -> tuple[dict[str, Any], ...]:
 def lacking_ability(key: str) -> str:
     """Return why a format of RankStudio's own abilities cannot be used.
 
-    An ability is a part of the program that may be removed; its
-    formats are recorded in a file. The reason is a sentence without
-    its subject, such as "needs the plug-in …". Return "" if the
-    format can be used, or does not belong to an ability.
+    An ability is a part of the program that may be removed; its formats
+    are recorded in a file. The reason is a sentence without its
+    subject, such as "needs the plug-in …". Return "" if the format can
+    be used, or does not belong to an ability.
     """
     name = next(
         (
@@ -149,16 +149,14 @@ def named_format(name: str, path: Path) -> DataFormat | None:
     Parameters
     ----------
     name : str
-        A key, or "key of package==version"
-        (:attr:`DataFormat.recorded`).
+        A key, or "key of package==version" (:attr:`DataFormat.recorded`).
     path : Path
         Path of the data, for the message.
 
     Raises
     ------
     DatasetError
-        If there is no such format. The message names the package that
-        has it.
+        If there is no such format. The message names the package that has it.
     """
     if not name:
         return None
@@ -184,8 +182,7 @@ class FormatSource:
     Attributes
     ----------
     origin : Origin
-        The package as it is installed, or as it was recorded if it is
-        absent.
+        The package as it is installed, or as it was recorded if it is absent.
     """
 
     origin: Origin
@@ -194,8 +191,8 @@ class FormatSource:
     def lacking(self) -> str:
         """Reason why the data cannot be read; "" if there is none.
 
-        The reason is a sentence without a subject, such as "needs the
-        package …".
+        The reason is a sentence without a subject, such as "needs the package
+        …".
         """
         return self.origin.lacking
 
@@ -203,14 +200,13 @@ class FormatSource:
 def format_sources(recorded: str) -> tuple[FormatSource, ...]:
     """Return the package of the data format that a plan records, as a tuple of one.
 
-    Return () for a format of RankStudio's own, or no format. A
-    package that is not installed is marked as absent.
+    Return () for a format of RankStudio's own, or no format. A package
+    that is not installed is marked as absent.
 
     Parameters
     ----------
     recorded : str
-        Name of the format in a plan: "key of package==version", or
-        "key" alone.
+        Name of the format in a plan: "key of package==version", or "key" alone.
     """
     # OF is the text " of " between the key and the package.
     package, _, version = recorded.partition(OF)[2].partition("==")
@@ -227,8 +223,7 @@ def format_sources(recorded: str) -> tuple[FormatSource, ...]:
 def _format_of_name(name: str) -> DataFormat | None:
     """Return the installed data format of a name: "key", or "key of package==version".
 
-    The version is ignored. Return None if no installed format has the
-    name.
+    The version is ignored. Return None if no installed format has the name.
     """
     key, _, requirement = name.partition(OF)  # OF is " of "
     package = requirement.partition("==")[0]
@@ -266,13 +261,12 @@ def format_to_write(name: str) -> DataFormat:
     Raises
     ------
     PlanError
-        If the name has the ending of a format whose ability is
-        absent.
+        If the name has the ending of a format whose ability is absent.
     """
     form = format_of_name(name)
     lower = without_ending(name).lower()
-    # An absent ability cannot claim its ending, so that LETOR text is the
-    # result. Its endings are recorded in a file, though.
+    # An absent ability cannot claim its ending, so that LETOR text is
+    # the result. Its endings are recorded in a file, though.
     absent = (
         recorded["key"]
         for recorded in recorded_formats()

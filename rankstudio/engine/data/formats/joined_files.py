@@ -1,8 +1,8 @@
 """Files whose documents are judged in other files: recognised by marks, and found with their judgments.
 
-The formats themselves belong to abilities. Files are also recognised if the
-folder of an ability is absent, so that messages can name the plug-in that reads
-them.
+The formats themselves belong to abilities. Files are also recognised if
+the folder of an ability is absent, so that messages can name the
+plug-in that reads them.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ def formats_to_record() -> list[dict[str, object]]:
 
     An ability is a part of the program that may be removed; with the
     file, the formats of a removed ability are recognised, too. The
-    signs are endings of file names, texts at the beginning (marks)
-    and first bytes.
+    signs are endings of file names, texts at the beginning (marks) and
+    first bytes.
     """
     # Other formats than those of abilities are skipped; the abilities'
     # own are valid. So nothing is checked (the lambda), and no message
@@ -99,8 +99,8 @@ def formats_to_record() -> list[dict[str, object]]:
 def marked_formats() -> tuple[MarkedFormat, ...]:
     """Return the data formats that are recognised by a text at the beginning of a file (a mark).
 
-    These are formats of RankStudio's abilities, the removable parts
-    of the program, also of absent abilities.
+    These are formats of RankStudio's abilities, the removable parts of
+    the program, also of absent abilities.
     """
     return tuple(
         MarkedFormat(
@@ -117,8 +117,7 @@ def marked_formats() -> tuple[MarkedFormat, ...]:
 def marks_confidence(form: DataFormat, beginning: Beginning) -> float:
     """Return 1 for a file whose beginning has a mark of the format, else 0.
 
-    A mark is a text that occurs at the beginning of each file of the
-    format.
+    A mark is a text that occurs at the beginning of each file of the format.
     """
     return float(
         any(
@@ -131,17 +130,17 @@ def marks_confidence(form: DataFormat, beginning: Beginning) -> float:
 def refuse_absent(beginning: Beginning, *, by_name: bool) -> None:
     """Raise an error for a file in a data format whose ability is absent.
 
-    An ability is a part of the program that may be removed. The
-    format is recognised by a text at the beginning (a mark), by the
-    first bytes or by the ending of the name.
+    An ability is a part of the program that may be removed. The format
+    is recognised by a text at the beginning (a mark), by the first
+    bytes or by the ending of the name.
 
     Parameters
     ----------
     beginning : Beginning
         Path and first bytes of the file.
     by_name : bool
-        Whether the ending of the name counts, too. The caller sets it if no
-        available format is certain by the contents of the file.
+        Whether the ending of the name counts, too. The caller sets it
+        if no available format is certain by the contents of the file.
 
     Raises
     ------
@@ -177,17 +176,16 @@ def joined_format(path: Path) -> DataFormat:
     """Return the format that joins documents in one file with judgments in another.
 
     The format is needed for the file ``path``, for which the user
-    specified judgments. There is one such format, that of feature
-    logs.
+    specified judgments. There is one such format, that of feature logs.
 
     Raises
     ------
     DatasetError
         If the ability with this format is absent.
     """
-    # Joined formats have marks, texts at the beginning of their
-    # files. Without such a format, its ability is absent: the error
-    # has the reason.
+    # Joined formats have marks, texts at the beginning of their files.
+    # Without such a format, its ability is absent: the error has the
+    # reason.
     forms = [form for form in data_formats() if form.marks]
     if forms:
         return forms[0]
@@ -243,8 +241,7 @@ def logs_judged_by_trec(paths: Files) -> tuple[Files, Files]:
 def logs_judged_by_table(paths: Files) -> tuple[Files, Files]:
     """Return (feature logs beside a table of judgments, this table).
 
-    ``paths`` is the table that was opened. Return ((), ()) for other
-    files.
+    ``paths`` is the table that was opened. Return ((), ()) for other files.
     """
     folder = paths[0].parent
     if len(paths) != 1 or paths[0] not in judgment_files(folder):

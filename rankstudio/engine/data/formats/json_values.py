@@ -32,8 +32,8 @@ def _object_without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the names and values of a JSON object as a dict.
 
     ``pairs`` are (name, value), in the order of the text. Raise
-    _RepeatedNameError for a name that occurs twice, which Python's
-    json would silently accept.
+    _RepeatedNameError for a name that occurs twice, which Python's json
+    would silently accept.
     """
     values = dict(pairs)
     if len(values) != len(pairs):
@@ -61,8 +61,7 @@ class JsonValues:
     stream : binary file
         Contents of the file.
     expected : str
-        Description of the values that the file should have, for
-        messages.
+        Description of the values that the file should have, for messages.
     """
 
     def __init__(self, path: Path, stream: IO[bytes], expected: str) -> None:
@@ -139,8 +138,8 @@ class JsonValues:
             try:
                 value, end = _DECODER.raw_decode(self._rest, self._position)
                 if self._may_have_surrogates:
-                    # Called for its ValueError only: half of a surrogate pair
-                    # is no text.
+                    # Called for its ValueError only: half of a
+                    # surrogate pair is no text.
                     json.dumps(value, ensure_ascii=False).encode()
             except json.JSONDecodeError as error:
                 # A value that is cut off is decoded again with more
@@ -195,8 +194,7 @@ class JsonValues:
     def _error(self, position: int) -> FormatError:
         """Return the error for invalid JSON at a position of the undecoded text.
 
-        The message has the line of the position, and an excerpt of
-        the text.
+        The message has the line of the position, and an excerpt of the text.
         """
         # UTF-16 is recognised by its mark at the beginning of the file.
         if self._rest.startswith(_UTF_16) and self._line == 1:

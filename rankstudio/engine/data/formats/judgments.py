@@ -38,8 +38,8 @@ def read_judgments(text: TextLines) -> Grades:
     """Read the judgments in a file as a mapping: query -> document -> grade.
 
     The format is recognised by the first line: JSON of OpenSearch,
-    lines of TREC, or a table with a header. A document without a
-    rating is not judged.
+    lines of TREC, or a table with a header. A document without a rating
+    is not judged.
 
     Raises
     ------
@@ -191,9 +191,9 @@ def _judgments_in_table(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
 def _judgments_in_json(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
     """Yield (line, query, document, rating) for each judgment in JSON of OpenSearch.
 
-    The JSON has judgment lists, perhaps within responses of the
-    engine. Raise FormatError if there is no such list, or a judgment
-    is invalid.
+    The JSON has judgment lists, perhaps within responses of the engine.
+    Raise FormatError if there is no such list, or a judgment is
+    invalid.
     """
     # NaN and Infinity become texts, which are checked as ratings later.
     try:
@@ -203,8 +203,8 @@ def _judgments_in_json(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
     lists = list(_judgment_lists(parsed))
     if not lists:
         raise text.error(1, text.lines[0], tr(EXPECTED))
-    # Each entry rates documents for one query. Lines are not known after
-    # parsing: all judgments get line 1.
+    # Each entry rates documents for one query. Lines are not known
+    # after parsing: all judgments get line 1.
     for entry in (entry for judgments in lists for entry in judgments):
         ratings = entry.get("ratings") if isinstance(entry, dict) else None
         query = entry.get("query") if isinstance(entry, dict) else None

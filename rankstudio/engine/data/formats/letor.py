@@ -55,8 +55,8 @@ _WINDOW = 1 << 12  # 4 KiB: most lines are shorter
 _PEEK = 1 << 16  # 64 KiB, enough for some lines
 # numbers of a piece that the kernel leaves to Python; grows if there are more
 _FIRST_HARD_CAPACITY = 64
-# A document after a carriage return, which is part of the comment of the
-# document before.
+# A document after a carriage return, which is part of the comment of
+# the document before.
 _HIDDEN_DOCUMENT = re.compile(rb"\r[ \t]*[^\s:#]+[ \t]+qid:")
 _OTHER_BYTES_PER_ROW = 41  # bytes of a row besides its features
 _BYTES_OF_VALUE = 4  # of the shortest text, " 1:0"
@@ -192,8 +192,7 @@ class _Outcome:
     Attributes
     ----------
     tally : ndarray of shape (TALLY_SIZE,)
-        Counts of the parser, at the positions that `_line_kernel`
-        defines.
+        Counts of the parser, at the positions that `_line_kernel` defines.
     missing : ndarray of shape (n,)
         Number of missing values of each feature.
     ids, values : ndarray of shape (N,)
@@ -222,8 +221,8 @@ def read_letor(
     Raises
     ------
     FormatError
-        For a zero byte in a file; otherwise for the first violation
-        of LETOR text; otherwise for a document in a comment.
+        For a zero byte in a file; otherwise for the first violation of
+        LETOR text; otherwise for a document in a comment.
     MissingValueError
         At the first missing value, if missing values are refused.
     DatasetError
@@ -231,9 +230,9 @@ def read_letor(
 
     Notes
     -----
-    Time O(b / p) for b bytes on p processors, doubled for text whose first
-    lines do not show its width; memory O(m n) for m documents and n features of
-    a chunk of text, O(b) if nearly all values are 0.
+    Time O(b / p) for b bytes on p processors, doubled for text whose
+    first lines do not show its width; memory O(m n) for m documents and
+    n features of a chunk of text, O(b) if nearly all values are 0.
     """
     with ThreadPoolExecutor(threads.available(), thread_name_prefix="letor") as pool:
         reading = _LetorText(part, builder, pool, progress)
@@ -295,8 +294,9 @@ class _LetorText:
         first_error: FormatError | None = None
         hidden_document_error: FormatError | None = None
         n_lines_before = 0
-        # A file that is read in chunks reports its progress itself; one that is
-        # read at once (``whole``) leaves half of it to the parser.
+        # A file that is read in chunks reports its progress itself; one
+        # that is read at once (``whole``) leaves half of it to the
+        # parser.
         progress = self._progress if file.whole is not None else self._progress.silent()
         for number, text in enumerate(text_chunks(file)):
             self.empty = False
@@ -313,8 +313,8 @@ class _LetorText:
                     self._builder.add(self._piece(text, lines, n_lines_before), share)
                 except FormatError as error:
                     first_error = _with_line_offset(error, n_lines_before)
-                    # This chunk may have the zero byte itself: then the error
-                    # is about it.
+                    # This chunk may have the zero byte itself: then the
+                    # error is about it.
                     if text[: len(text) - PADDING].min() == 0:
                         raise first_error from None
             else:
@@ -334,8 +334,8 @@ class _LetorText:
     ) -> _ParsedLines:
         """Return the parsed lines of a chunk of text.
 
-        Update the width and the number of values. ``begins`` is
-        whether the chunk is the first one of the file.
+        Update the width and the number of values. ``begins`` is whether
+        the chunk is the first one of the file.
         """
         lines = _parse_lines(
             path,
@@ -359,8 +359,8 @@ class _LetorText:
         The chunk has ``n_lines_before`` lines before it in its file.
         """
         rows = lines.rows
-        # A single query cannot occur again, so that the line of its run is never
-        # needed.
+        # A single query cannot occur again, so that the line of its run
+        # is never needed.
         if self._one_ranking:
             return DocumentPiece(
                 X=lines.X,
@@ -370,9 +370,9 @@ class _LetorText:
                 runs=one_run(len(rows.y)),
                 line_of_run=lambda _: n_lines_before,
             )
-        # A run, successive documents of a query, begins where the query id
-        # differs from the line before. ``spans`` has the positions of the ids
-        # in the text.
+        # A run, successive documents of a query, begins where the query
+        # id differs from the line before. ``spans`` has the positions
+        # of the ids in the text.
         starts = np.flatnonzero(rows.new_query)
         query_spans = rows.spans[starts][:, [kernels.QID_BEGIN, kernels.QID_END]]
         lengths = np.diff(starts, append=len(rows.y)).tolist()
@@ -396,8 +396,7 @@ class _LetorText:
 def _with_line_offset(error: FormatError, n_lines_before: int) -> FormatError:
     """Return an error in a chunk of a file with its line counted from the beginning of the file.
 
-    ``n_lines_before`` is the number of lines of the file before the
-    chunk.
+    ``n_lines_before`` is the number of lines of the file before the chunk.
     """
     line = error.line + n_lines_before if error.line else 0
     return type(error)(error.path, line, error.column, error.found, error.expected)
@@ -406,8 +405,7 @@ def _with_line_offset(error: FormatError, n_lines_before: int) -> FormatError:
 def _refuse_zero_byte(path: Path, text: Bytes, n_lines_before: int) -> None:
     """Raise FormatError for a zero byte in a chunk of text; the message has its line.
 
-    ``n_lines_before`` is the number of lines of the file before the
-    chunk.
+    ``n_lines_before`` is the number of lines of the file before the chunk.
     """
     size = len(text) - PADDING
     if text[:size].min() == 0:
@@ -441,8 +439,7 @@ def _parse_lines(
     progress : ReadProgress
         Receives half of the bytes of the text, as they are parsed.
     rules : _LineRules
-        Permitted contents of a line, and the shift that is added to
-        its ids.
+        Permitted contents of a line, and the shift that is added to its ids.
     begins : bool
         Whether these are the first lines of the file.
     width : int
@@ -451,8 +448,8 @@ def _parse_lines(
         Whether values may be stored without zeros, if most values are
         0.
     """
-    # Cut the text into pieces, which threads parse at the same time. A byte
-    # order mark at the beginning of the file is skipped.
+    # Cut the text into pieces, which threads parse at the same time. A
+    # byte order mark at the beginning of the file is skipped.
     begin = skip_mark(path, text) if begins else 0
     pieces = cut(path, text, begin, len(text) - PADDING, pool, progress)
     n_lines = sum(p.lines for p in pieces)
@@ -461,8 +458,8 @@ def _parse_lines(
     width = max(width, int(first[kernels.GREATEST_ID]))
     n_first_lines = max(1, int(first[kernels.ROWS]))
     n_values = int(first[kernels.VALUES]) * n_lines // n_first_lines  # an estimate
-    # Parse once, or again with more columns if a later line has a greater id
-    # than the first lines.
+    # Parse once, or again with more columns if a later line has a
+    # greater id than the first lines.
     while True:
         # Without zeros, values are stored apart, so that the width is no limit.
         sparse = may_be_sparse and worth_it(n_lines, width, n_values)
@@ -480,8 +477,8 @@ def _parse_lines(
     # The first problem of the text is reported.
     problems = next((o.problems for o in outcomes if o.problems), None)
     if problems:
-        # Problems of a piece are in no order: report the earliest. In the
-        # message, the greatest id is that of the file.
+        # Problems of a piece are in no order: report the earliest. In
+        # the message, the greatest id is that of the file.
         position, problem = min(problems)
         raise format_error(
             path, text, position, problem, rules.most_features - rules.shift
@@ -530,8 +527,8 @@ def _sorted_entries(
     )
     if row_with_repeated_id < 0:
         return entries
-    # Find the position of the repeated feature in the text, between the row's
-    # query and its comment, for the message.
+    # Find the position of the repeated feature in the text, between the
+    # row's query and its comment, for the message.
     earlier_ids: set[int] = set()
     begin, end = rows.spans[
         row_with_repeated_id, [kernels.QID_END, kernels.COMMENT_BEGIN]
@@ -556,8 +553,8 @@ def _parse_pieces(
 ) -> list[_Outcome]:
     """Parse the pieces of a LETOR text into their rows, in threads.
 
-    Return the outcomes in the order of the pieces, up to the first
-    one with a problem.
+    Return the outcomes in the order of the pieces, up to the first one
+    with a problem.
 
     Parameters
     ----------
@@ -655,8 +652,8 @@ def _parse_piece(
     # The length of the piece limits the number of collected values.
     is_sparse = rows.lengths.size > 0
     max_values = (piece.end - piece.begin) // _BYTES_OF_VALUE + 1 if is_sparse else 0
-    # Parse again if there is no room for all hard numbers, those that the
-    # kernel leaves to float().
+    # Parse again if there is no room for all hard numbers, those that
+    # the kernel leaves to float().
     while True:
         ids = np.empty(max_values, dtype=np.int32)
         values = np.empty(max_values)
@@ -707,11 +704,11 @@ def _convert_hard(
 ) -> Iterator[tuple[int, int]]:
     """Convert the numbers that the parser of LETOR text left to ``float()``, and store them in ``rows``.
 
-    ``hard`` has shape (h, 4), one row per number: row and column of
-    the value, begin and end of its text. The column is a column of X,
-    or the number of features for a label; larger columns count
-    positions in ``values``. Yield (position, problem) for each number
-    that is too large.
+    ``hard`` has shape (h, 4), one row per number: row and column of the
+    value, begin and end of its text. The column is a column of X, or
+    the number of features for a label; larger columns count positions
+    in ``values``. Yield (position, problem) for each number that is too
+    large.
     """
     width = rows.X.shape[1]
     for row, column, begin, end in hard.tolist():
@@ -722,8 +719,8 @@ def _convert_hard(
             rows.y[row] = value
         elif column < width:
             rows.X[row, column] = value
-        # Values of a line with an error are not counted, so that they may be
-        # beyond the end.
+        # Values of a line with an error are not counted, so that they
+        # may be beyond the end.
         elif column - width - 1 < values.size:
             values[column - width - 1] = value
 
@@ -742,8 +739,8 @@ def _document_in_comment(
     if not np.any(comments.content == ord("\r")):
         return None
     begins = lines.rows.spans[:, kernels.COMMENT_BEGIN]
-    # The comments are searched as one text, the bytes of all of them; offsets
-    # has where each begins in it.
+    # The comments are searched as one text, the bytes of all of them;
+    # offsets has where each begins in it.
     for hidden in _HIDDEN_DOCUMENT.finditer(comments.content.data):
         row = int(np.searchsorted(comments.offsets, hidden.start(), side="right")) - 1
         if hidden.end() <= comments.offsets[row + 1]:  # not across the end of a comment
@@ -776,8 +773,7 @@ class TextPiece:
     Attributes
     ----------
     begin, end : int
-        Position of the first byte, and the position after the last
-        byte.
+        Position of the first byte, and the position after the last byte.
     row : int
         Row that the first line gets in the arrays of all lines.
     lines : int
@@ -929,8 +925,8 @@ def format_error(
         .decode("utf-8", errors="replace")
     )
     token = token_at(text, position)
-    # Some messages name the feature of an invalid value: its id is the text
-    # between a blank and a colon.
+    # Some messages name the feature of an invalid value: its id is the
+    # text between a blank and a colon.
     feature = before.rpartition(" ")[2].rpartition("\t")[2].rstrip(":")
     expected = tr(_EXPECTED[problem]).format(feature=feature, most=most_features)
     kinds = {MISSING: MissingValueError, ID_ZERO: ZeroIdError, NO_QID: NoQueriesError}

@@ -80,9 +80,9 @@ Files = tuple[Path, ...]
 def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
     """Return whether the files of a dataset probably exceed the data's share of the memory limit.
 
-    If so, the documents are read from disk as needed. Text with
-    mostly zeros stays in memory, where zeros are not stored: with
-    zeros it would fill the disk.
+    If so, the documents are read from disk as needed. Text with mostly
+    zeros stays in memory, where zeros are not stored: with zeros it
+    would fill the disk.
 
     Parameters
     ----------
@@ -100,9 +100,9 @@ def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
     -----
     O(parts): the beginning of each file is read unless all files are small.
     """
-    # A file that belongs to feature logs (responses of a search
-    # engine) stands for all the log files; logs_of() gives these
-    # first, () for other data.
+    # A file that belongs to feature logs (responses of a search engine)
+    # stands for all the log files; logs_of() gives these first, () for
+    # other data.
     parts = [
         logs_of(part, recognised_form(part[0], specified), specified)[0] or part
         for part in parts
@@ -110,15 +110,16 @@ def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
     files = {path for part in parts for path in part}
     memory_for_data = SHARE * memory.budget()
     size_of_files = sum(regular_file_size(path) for path in files)
-    # Small files always fit, even if their data take 64 times their size. With
-    # little free memory, data either fit, too, or are refused.
+    # Small files always fit, even if their data take 64 times their
+    # size. With little free memory, data either fit, too, or are
+    # refused.
     if (
         size_of_files < min(_ALWAYS_FITTING_BYTES, memory_for_data / 64)
         or memory.available() < _MIN_FREE_BYTES
     ):
         return False
-    # Estimate the bytes. All tables are in memory, but the text of one part at
-    # a time, as parts are read one after the other.
+    # Estimate the bytes. All tables are in memory, but the text of one
+    # part at a time, as parts are read one after the other.
     needs = {path: recognised_form(path, specified).memory_need(path) for path in files}
     texts = [sum(needs[path].text for path in part) for part in parts]
     need = sum(memory_need.table for memory_need in needs.values()) + max(texts)
@@ -183,11 +184,11 @@ class PartReader:
     ) -> None:
         """Prepare to read the files of ``parts``; begin with empty caches of the results.
 
-        ``path`` is the dataset, for messages. ``specified`` are
-        columns and files that the user names, ``missing`` and
-        ``normalize`` say how values are treated, and ``cache``
-        whether the cache of parsed files is used. With
-        ``several_folds``, a message advises to open one.
+        ``path`` is the dataset, for messages. ``specified`` are columns
+        and files that the user names, ``missing`` and ``normalize`` say
+        how values are treated, and ``cache`` whether the cache of
+        parsed files is used. With ``several_folds``, a message advises
+        to open one.
         """
         self._path = path
         self._parts = parts
@@ -204,9 +205,9 @@ class PartReader:
     def read(self) -> dict[Files, FileContents]:
         """Read each part once; return the contents of each part by its files.
 
-        Feature ids count from 1. If any file has an id 0, all are
-        read again with ids that count from 0, unless the user
-        specified the first id.
+        Feature ids count from 1. If any file has an id 0, all are read
+        again with ids that count from 0, unless the user specified the
+        first id.
         """
         try:
             return self._read_parts()
@@ -220,8 +221,7 @@ class PartReader:
     def _read_parts(self) -> dict[Files, FileContents]:
         """Read each part once, into memory or into mapped files if the data are large.
 
-        Raise DatasetError as soon as the parts take nearly all the
-        memory.
+        Raise DatasetError as soon as the parts take nearly all the memory.
         """
         is_large = exceeds_budget(self._parts, self._specified)
         contents_of_part: dict[Files, FileContents] = {}
@@ -239,8 +239,8 @@ class PartReader:
     ) -> dict[str, RankingDataset]:
         """Return the datasets of the contents by the name of the part: "train", "vali" or "test".
 
-        A table with a column for the part gives several datasets,
-        other files give one. Files with equal contents share arrays.
+        A table with a column for the part gives several datasets, other
+        files give one. Files with equal contents share arrays.
 
         Parameters
         ----------
@@ -254,16 +254,16 @@ class PartReader:
             Number of features in all parts together.
         """
         self._progress.check()
-        # Other parts may be wider: write the mapped file again, unless the
-        # format is not read piece by piece (None).
+        # Other parts may be wider: write the mapped file again, unless
+        # the format is not read piece by piece (None).
         if in_file(file_contents.table.X) and file_contents.table.X.shape[1] < width:
             file_contents = (
                 self._to_disk(part, self._progress.silent(), width) or file_contents
             )
         datasets = {}
         for part_name, table in tables_by_part(file_contents.table, name).items():
-            # Files with equal contents are made into a dataset once, whatever
-            # their part.
+            # Files with equal contents are made into a dataset once,
+            # whatever their part.
             key = (
                 file_contents.source.checksum,
                 part_name if file_contents.table.parts.size else "",
@@ -287,8 +287,8 @@ class PartReader:
         With several judges, that is, several labels per document, the
         dataset has the documents and labels of the judge in use.
         Missing values are filled from all documents, so that features
-        do not depend on the judge. The labels of all judges are
-        stored, too: :meth:`judgments` returns them.
+        do not depend on the judge. The labels of all judges are stored,
+        too: :meth:`judgments` returns them.
         """
         # With several judges, labels are a matrix, NaN where one is missing.
         table = file_contents.table
@@ -345,8 +345,8 @@ class PartReader:
         The part is one that this reader created, or a copy with the
         same array of labels, by whose identity they are stored.
         """
-        # The key is the identity of the array of labels, which each part has
-        # for itself.
+        # The key is the identity of the array of labels, which each
+        # part has for itself.
         return self._judgments[id(part.y)]
 
     def _unjudged(self, file_contents: FileContents, n: int) -> tuple[str, ...]:
@@ -397,9 +397,9 @@ class PartReader:
     def _contents(self, part: Files, is_large: bool) -> FileContents:
         """Read the files of a part into memory, or into mapped files.
 
-        Mapped files are used if the data are large, and the format
-        can be read piece by piece. ``is_large`` is whether the data
-        are large.
+        Mapped files are used if the data are large, and the format can
+        be read piece by piece. ``is_large`` is whether the data are
+        large.
         """
         _refuse_judges(
             part[0], recognised_form(part[0], self._specified), self._specified
@@ -436,8 +436,8 @@ class PartReader:
 def _refuse_judges(path: Path, form: DataFormat, specified: DataColumns) -> None:
     """Raise DatasetError for label columns of several judges if a format has one label per document.
 
-    ``specified`` has the label columns that the user named; ``path``
-    is for the message.
+    ``specified`` has the label columns that the user named; ``path`` is
+    for the message.
     """
     if specified.labels and not form.is_table:
         text = (
@@ -503,8 +503,7 @@ class FileContents:
     read_as : ReadAs
         How the files were read, such as their format.
     treated : bool
-        Whether missing values are filled and features scaled as
-        requested.
+        Whether missing values are filled and features scaled as requested.
     """
 
     table: Table
@@ -518,25 +517,24 @@ def part_of(
 ) -> PartFiles:
     """Return files of a format as a part, with the files that belong to it.
 
-    A part is the training, validation or test documents of a fold.
-    The files that belong to it are the judgments of feature logs, or
-    a file with the numbers of documents of the queries. ``specified``
-    are the columns and files that the user names, ``refuse`` is
-    whether a missing value is an error.
+    A part is the training, validation or test documents of a fold. The
+    files that belong to it are the judgments of feature logs, or a file
+    with the numbers of documents of the queries. ``specified`` are the
+    columns and files that the user names, ``refuse`` is whether a
+    missing value is an error.
 
     Raises
     ------
     DatasetError, FileAccessError, FormatError
-        If several files cannot form one part, or the file of sizes is
-        invalid.
+        If several files cannot form one part, or the file of sizes is invalid.
     """
     # Feature logs are joined with their judgments.
     logs, judgments = logs_of(paths, form, specified)
     if logs:
         texts = tuple(map(read_text, judgments))
         # A joined format has marks, texts at the beginning of its
-        # files. Logs that were recognised as another format are
-        # joined, too.
+        # files. Logs that were recognised as another format are joined,
+        # too.
         joining_form = form if form.marks else joined_format(logs[0])
         return PartFiles(logs, joining_form, specified, refuse=refuse, judgments=texts)
     # A format that is not read piece by piece has no further files.
@@ -593,14 +591,14 @@ def read_files(
     Raises
     ------
     DataError, MissingExtraError
-        If the files cannot be read; ZeroIdError for an id 0 unless
-        ids are declared to start at 0.
+        If the files cannot be read; ZeroIdError for an id 0 unless ids
+        are declared to start at 0.
     """
     part = part_of(
         paths, recognised_form(paths[0], specified), specified, refuse=refuse
     )
-    # A format that is not read piece by piece reads the first file and all that
-    # belong to it.
+    # A format that is not read piece by piece reads the first file and
+    # all that belong to it.
     if not part.form.is_streamed:
         table, source, as_read = part.form.read_whole(paths[0], progress, refuse=refuse)
         return FileContents(table, source, as_read)
@@ -613,8 +611,8 @@ def read_into_memory(
     """Read the files of a part of a dataset into memory, or load their contents from the cache.
 
     ``cache`` is whether to use the cache of parsed files, which is
-    keyed by the checksum of the files. Raise DataError if a file
-    cannot be read.
+    keyed by the checksum of the files. Raise DataError if a file cannot
+    be read.
     """
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         files = [_open_file(part, path, progress, pool) for path in part.paths]
@@ -629,8 +627,8 @@ def read_into_memory(
             # Load the table of the same bytes, or parse the files.
             table = _stored_table(key, progress, part) if cache else None
             if table is not None:
-                # The checksums have reported one half of the bytes; parsing
-                # would report the other.
+                # The checksums have reported one half of the bytes;
+                # parsing would report the other.
                 progress.advance(sum(file.size for file in files) / 2)
             else:
                 builder = TableInMemory(part.paths[0])
@@ -656,8 +654,8 @@ def _open_file(
 ) -> LoadedFile | StreamedFile:
     """Return a file of a part, read into memory.
 
-    The reader of a plug-in opens the file itself: then the file is
-    only read for its checksum here. ``pool`` computes the checksum.
+    The reader of a plug-in opens the file itself: then the file is only
+    read for its checksum here. ``pool`` computes the checksum.
     """
     if not part.form.package:
         return LoadedFile.read(path, progress)
@@ -678,16 +676,14 @@ def read_to_disk(
     progress : ReadProgress
         Receives the progress over all bytes of the files.
     treatment : Treatment
-        How missing values are filled, and whether features are
-        scaled.
+        How missing values are filled, and whether features are scaled.
     n_features : int
         Minimum number of columns.
 
     Returns
     -------
     FileContents
-        Mapped read-only arrays, with values filled and scaled as
-        requested.
+        Mapped read-only arrays, with values filled and scaled as requested.
 
     Raises
     ------
@@ -696,15 +692,15 @@ def read_to_disk(
         cannot be written.
     """
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
-        # A checksum per file from an earlier reading, "" for a file that changed
-        # since; and the size of each file in bytes.
+        # A checksum per file from an earlier reading, "" for a file
+        # that changed since; and the size of each file in bytes.
         checksums = [store.recalled_checksum(path) for path in part.paths]
         file_sizes = tuple(regular_file_size(path) for path in part.paths)
-        # Reading the files only for their checksums is worthwhile if a table of
-        # files of these sizes exists.
+        # Reading the files only for their checksums is worthwhile if a
+        # table of files of these sizes exists.
         if not all(checksums) and file_sizes in source_sizes():
-            # `_stream_files` appends the checksum of each file once the file is
-            # read to its end.
+            # `_stream_files` appends the checksum of each file once the
+            # file is read to its end.
             checksums = []
             for file in _stream_files(part.paths, progress.silent(), pool, checksums):
                 file.end()
@@ -715,8 +711,8 @@ def read_to_disk(
             if table is not None:
                 progress.advance(sum(file_sizes))
                 return _contents(part, table, checksums, treated=True)
-        # The checksums of the bytes that are read now, which `_stream_files`
-        # appends.
+        # The checksums of the bytes that are read now, which
+        # `_stream_files` appends.
         new_checksums: list[str] = []
         try:
             with TableOnDisk(part.paths[0], treatment) as builder:
@@ -759,16 +755,16 @@ def _contents(
 ) -> FileContents:
     """Return the table of a part with its source, whose checksum covers all its files.
 
-    ``checksums`` are those of the files; ``treated`` is whether missing values
-    are filled and features scaled already.
+    ``checksums`` are those of the files; ``treated`` is whether missing
+    values are filled and features scaled already.
     """
     size = sum(regular_file_size(path) for path in part.paths)
     # The checksum of logs covers the files of judgments, too.
     if part.judgments:
         if part.refuse:
             _refuse_missing(part.paths[0], table)
-        # Checksums of the logs are "sha256:…", of which only the digits count;
-        # those of the judgments have digits only.
+        # Checksums of the logs are "sha256:…", of which only the digits
+        # count; those of the judgments have digits only.
         all_checksums = [text.checksum for text in part.judgments] + [
             checksum.partition(":")[2] for checksum in checksums
         ]
@@ -816,9 +812,9 @@ def _refuse_missing(path: Path, table: Table) -> None:
 def _stored_table(key: str, progress: ReadProgress, part: PartFiles) -> Table | None:
     """Return the table of a part that is stored in the cache under a key, or None if there is none.
 
-    Return None, too, if the table has a missing value that is
-    refused, or too great a feature id: the text is then parsed,
-    because only it shows the position of the error.
+    Return None, too, if the table has a missing value that is refused,
+    or too great a feature id: the text is then parsed, because only it
+    shows the position of the error.
     """
     table = find_parsed(key, progress.check)
     if table is None or (part.refuse and table.missing.any()):
@@ -834,10 +830,10 @@ def _stream_files(
 ) -> Iterator[StreamedFile]:
     """Yield files one by one, and append the checksum of each after it was read.
 
-    The caller reads each file to its end before it takes the next
-    one. The checksum is also remembered on disk, with the file's
-    state (such as its time) from before the reading. ``pool`` is for
-    its computation.
+    The caller reads each file to its end before it takes the next one.
+    The checksum is also remembered on disk, with the file's state (such
+    as its time) from before the reading. ``pool`` is for its
+    computation.
     """
     for path in paths:
         state = store.source_state(path)
@@ -852,8 +848,8 @@ def _key_of_mapped_table(
 ) -> str:
     """Return the cache's key of the table in mapped arrays of a part whose files have some checksums.
 
-    ``treatment`` says how values are filled and scaled,
-    ``n_features`` the least number of columns.
+    ``treatment`` says how values are filled and scaled, ``n_features``
+    the least number of columns.
     """
     how = (treatment.missing, treatment.normalize, n_features, _parsing_key(part))
     return hashlib.sha256(

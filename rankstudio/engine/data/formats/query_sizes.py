@@ -29,8 +29,8 @@ def sizes_file(path: Path) -> Path | None:
         Path of the data.
     """
     name = without_ending(path.name)
-    # The whole name, then without .gz, then without its last ending, too; equal
-    # ones once.
+    # The whole name, then without .gz, then without its last ending,
+    # too; equal ones once.
     stems = dict.fromkeys((path.name, name, Path(name).stem))
     candidates = (
         path.with_name(stem + ending) for stem in stems for ending in SIZES_ENDINGS

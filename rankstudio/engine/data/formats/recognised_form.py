@@ -41,23 +41,23 @@ def recognised_form(path: Path, specified: DataColumns) -> DataFormat:
     path : Path
         The data file.
     specified : DataColumns
-        Specified columns; their field ``format`` is "" if the format
-        is to be recognised.
+        Specified columns; their field ``format`` is "" if the format is
+        to be recognised.
 
     Raises
     ------
     FileAccessError, MissingExtraError
-        If the file cannot be read, or has the ending of a binary
-        format that it does not have.
+        If the file cannot be read, or has the ending of a binary format
+        that it does not have.
     """
     beginning = beginning_of(path, specified)
     # Find the built-in format with the greatest confidence.
     own_formats = [form for form in data_formats() if not form.package]
     confidences = [(form.confidence(beginning), form) for form in own_formats]
     confidence, form = max(confidences, key=lambda pair: pair[0])
-    # A format that the user named, by its key alone, is used in any case. One
-    # that a plan records, with its package ("key of package==version"), only
-    # counts if no built-in format is certain.
+    # A format that the user named, by its key alone, is used in any
+    # case. One that a plan records, with its package ("key of
+    # package==version"), only counts if no built-in format is certain.
     is_key = OF not in specified.format and bool(specified.format)
     specified_format = (
         named_format(specified.format, path)
@@ -66,8 +66,8 @@ def recognised_form(path: Path, specified: DataColumns) -> DataFormat:
     )
     if is_key and specified_format is not None:
         return specified_format
-    # Otherwise a format of a plug-in may be more certain. A file in the format
-    # of an absent part of the program is an error first.
+    # Otherwise a format of a plug-in may be more certain. A file in the
+    # format of an absent part of the program is an error first.
     refuse_absent(beginning, by_name=confidence < BY_MARKS)
     plugin_format = _plugin_format(beginning, confidence, specified_format)
     if plugin_format is not None:
@@ -83,14 +83,13 @@ def _plugin_format(
 ) -> DataFormat | None:
     """Return the plug-in's format that is more certain than all built-in formats.
 
-    ``confidence``, from 0 to 1, is how certain the best built-in
-    format is of the file. A plug-in's recogniser is called only if
-    the file has an ending or a mark of its format, or no built-in
-    format is certain. Of equally certain formats, the one that the
-    plan records (``recorded``) is returned. Return None if no
-    plug-in's format is more certain; raise DatasetError if two are
-    equally certain. ``beginning`` has the path and the first bytes of
-    the file.
+    ``confidence``, from 0 to 1, is how certain the best built-in format
+    is of the file. A plug-in's recogniser is called only if the file
+    has an ending or a mark of its format, or no built-in format is
+    certain. Of equally certain formats, the one that the plan records
+    (``recorded``) is returned. Return None if no plug-in's format is
+    more certain; raise DatasetError if two are equally certain.
+    ``beginning`` has the path and the first bytes of the file.
     """
     # Ask the formats of plug-ins that may recognise the file.
     candidates = [
@@ -157,8 +156,8 @@ def refuse_other_binary(path: Path, begin: bytes) -> None:
     magic = {"parquet": PARQUET, "arrow": ARROW}.get(format_of_name(path.name).key)
     if magic is None or begin.startswith(magic) or is_packed(begin):
         return
-    # Text that is only misnamed is read. An incremental decoder accepts a last
-    # character that is cut off.
+    # Text that is only misnamed is read. An incremental decoder accepts
+    # a last character that is cut off.
     try:
         getincrementaldecoder("utf-8")().decode(begin.rstrip(b"\n"))
         is_binary = b"\0" in begin
@@ -184,8 +183,8 @@ def identity_of(part: PartFiles) -> str:
     """
     is_table = part.form.is_table
     specified = part.user_columns.as_dict()
-    # Two options concern formats that are no tables, all others only tables:
-    # keep those of the part's kind.
+    # Two options concern formats that are no tables, all others only
+    # tables: keep those of the part's kind.
     values = {
         name: value
         for name, value in specified.items()
@@ -227,8 +226,8 @@ def read_as(
     """
     size_file = None if no_queries else sizes_file(path)
     sizes = size_file.name if size_file is not None else ""
-    # A format whose queries are in a file of sizes; without queries, it is read
-    # like LETOR text, the default.
+    # A format whose queries are in a file of sizes; without queries, it
+    # is read like LETOR text, the default.
     if form.sizes:
         return ReadAs() if no_queries else ReadAs(form.key, sizes)
     if not form.is_table:

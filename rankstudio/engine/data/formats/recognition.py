@@ -1,7 +1,8 @@
 """Confidence that a file has one of RankStudio's own formats, by its beginning and its name.
 
-First bytes and unmistakable marks make a format certain. The name of a file
-gives less confidence than a mark, and more than the form of its lines.
+First bytes and unmistakable marks make a format certain. The name of a
+file gives less confidence than a mark, and more than the form of its
+lines.
 """
 
 from __future__ import annotations
@@ -75,11 +76,11 @@ def letor_confidence(_: DataFormat, beginning: Beginning) -> float:
 def sizes_confidence(form: DataFormat, beginning: Beginning) -> float:
     """Return how certain it is, from 0 to 1, that a file is SVMlight text.
 
-    Lines of SVMlight text have no queries: a file of query sizes
-    beside the text has these, or the user stated that there are none.
-    ``form`` may also be LightGBM's format, which differs only in the
-    ending ".query" of the file of sizes. ``beginning`` has the path
-    and the first bytes of the file.
+    Lines of SVMlight text have no queries: a file of query sizes beside
+    the text has these, or the user stated that there are none. ``form``
+    may also be LightGBM's format, which differs only in the ending
+    ".query" of the file of sizes. ``beginning`` has the path and the
+    first bytes of the file.
     """
     has_lightgbm_sizes = beginning.sizes is not None and beginning.sizes.name.endswith(
         ".query"
@@ -90,8 +91,8 @@ def sizes_confidence(form: DataFormat, beginning: Beginning) -> float:
     # The name of the file of sizes decides which of the two formats it is.
     if has_lightgbm_sizes != (form.key == "lightgbm"):
         return 0.0
-    # A line is a label and features such as 1:0.5. The certainty is more than
-    # that of CSV, which may lack queries, too.
+    # A line is a label and features such as 1:0.5. The certainty is
+    # more than that of CSV, which may lack queries, too.
     return _CONFIDENCE_BY_SIZES if len(words) <= 1 or _FEATURE.match(words[1]) else 0.0
 
 

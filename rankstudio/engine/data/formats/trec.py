@@ -1,7 +1,8 @@
 """TREC judgments (qrels) with runs: the judged documents, with the score in each run as a feature.
 
-Runs are ranked lists as lines ``qid Q0 docid rank score tag``. Judgments are
-those of a file, or of a collection in the library ir_datasets.
+Runs are ranked lists as lines ``qid Q0 docid rank score tag``.
+Judgments are those of a file, or of a collection in the library
+ir_datasets.
 """
 
 from __future__ import annotations
@@ -80,11 +81,9 @@ def _values_by_query(
     Parameters
     ----------
     text : TextLines
-        Lines with the words query, a word that is ignored, document,
-        and more.
+        Lines with the words query, a word that is ignored, document, and more.
     value_of : callable
-        Computes the value from the words of a line; None for an
-        invalid line.
+        Computes the value from the words of a line; None for an invalid line.
     expected : str
         Description of a valid line, for messages.
     lines : dict, optional
@@ -150,8 +149,8 @@ def is_qrels_name(name: str) -> bool:
 def runs_beside(qrels: Path) -> dict[str, Path]:
     """Return the TREC runs in the folder of a file of judgments, by their names.
 
-    Runs are recognised by the names of their files, and sorted by
-    name. Return {} if there is no run.
+    Runs are recognised by the names of their files, and sorted by name.
+    Return {} if there is no run.
 
     Raises
     ------
@@ -224,10 +223,10 @@ def graded_documents(
 ) -> Table:
     """Return the judged documents, with their score in each run as features.
 
-    The dataset contains exactly the judged documents. A judged
-    document that a run did not retrieve has a missing value;
-    retrieved documents without a judgment are left out and counted.
-    Negative grades become 0.
+    The dataset contains exactly the judged documents. A judged document
+    that a run did not retrieve has a missing value; retrieved documents
+    without a judgment are left out and counted. Negative grades become
+    0.
 
     Parameters
     ----------
@@ -244,8 +243,7 @@ def graded_documents(
         At the first line that is not a judgment, or judges a document
         of a query twice.
     MissingValueError
-        At the first document missing from a run, if ``refuse`` is
-        true.
+        At the first document missing from a run, if ``refuse`` is true.
     DatasetError
         For an empty file, or a score that is not finite.
 
@@ -301,8 +299,8 @@ def judgments(
 ) -> tuple[dict[str, dict[str, float]], dict[tuple[str, str], int]]:
     """Return (grades, lines) of TREC judgments.
 
-    The grades are a mapping query -> document -> grade. The lines
-    have the line number of each judgment by (query, document).
+    The grades are a mapping query -> document -> grade. The lines have
+    the line number of each judgment by (query, document).
 
     Raises
     ------
@@ -320,8 +318,7 @@ def grades_of(qrels: TextLines) -> dict[str, dict[str, float]]:
     """Return the grades in TREC judgments as a mapping: query -> document -> grade.
 
     Raise FormatError at the first line that is not a judgment, or
-    judges a document of a query twice; DatasetError for an empty
-    file.
+    judges a document of a query twice; DatasetError for an empty file.
     """
     return _values_by_query(qrels, _parsed_grade, _EXPECTED)
 
@@ -357,11 +354,10 @@ def _remarks(
     The remarks count negative grades, and documents that a run
     retrieved but no one judged. ``grades`` is a mapping query ->
     document -> grade; ``runs`` is a mapping run name -> query ->
-    document -> score; ``n_negative`` is the number of negative
-    grades.
+    document -> score; ``n_negative`` is the number of negative grades.
     """
-    # Find the retrieved documents without a judgment, from pairs (query,
-    # document -> score) of all runs.
+    # Find the retrieved documents without a judgment, from pairs
+    # (query, document -> score) of all runs.
     retrieved = [
         query_documents for run in runs.values() for query_documents in run.items()
     ]
@@ -419,8 +415,7 @@ def collection_judgments(path: Path) -> TextLines:
     MissingExtraError
         If the library is not installed.
     DatasetError
-        If the collection is unknown, or has no judgments of whole
-        documents.
+        If the collection is unknown, or has no judgments of whole documents.
     """
     name = path.as_posix().removeprefix(PREFIX)
     try:
@@ -454,9 +449,9 @@ def collection_judgments(path: Path) -> TextLines:
 def _judgment_lines(path: Path, iterator: Callable[[], Iterable[Any]]) -> Iterable[str]:
     """Yield a line of TREC judgments for each judgment of a collection.
 
-    ``iterator`` yields named tuples of query_id, doc_id, relevance
-    and perhaps iteration. Raise DatasetError, which names ``path``,
-    if the library ir_datasets cannot provide the judgments.
+    ``iterator`` yields named tuples of query_id, doc_id, relevance and
+    perhaps iteration. Raise DatasetError, which names ``path``, if the
+    library ir_datasets cannot provide the judgments.
     """
     try:
         for judgment in iterator():
@@ -477,8 +472,7 @@ def _checked_word(value: object) -> str:
     Raises
     ------
     ValueError
-        If the text has blanks, which a word of a TREC file cannot
-        have.
+        If the text has blanks, which a word of a TREC file cannot have.
     """
     text = str(value)
     if text.split() != [text]:
@@ -489,8 +483,8 @@ def _checked_word(value: object) -> str:
 def _ir_datasets_error(path: Path, error: Exception) -> DatasetError:
     """Return a DatasetError for an error of the library ir_datasets; its message names ``path``.
 
-    The reason is the text of the error on one line, or else the name
-    of its class, cut short.
+    The reason is the text of the error on one line, or else the name of
+    its class, cut short.
     """
     reason = short(
         " ".join(str(error).split()) or type(error).__name__, _MAX_REASON_LENGTH

@@ -1,7 +1,7 @@
 """Leave-query-out: a fold for every query, none of which keeps a copy of the data.
 
-Test parts are views of the whole matrix. The matrix of a training part is
-assembled on demand, and only the last one assembled is kept.
+Test parts are views of the whole matrix. The matrix of a training part
+is assembled on demand, and only the last one assembled is kept.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from rankstudio.engine.support.sparse_rows import concatenated
 def leave_query_out_folds(data: RankingDataset) -> tuple[Fold, ...]:
     """Return a fold for each query, in the order of the data.
 
-    The test part is the query, and the training part all other
-    queries.
+    The test part is the query, and the training part all other queries.
 
     Notes
     -----
@@ -38,8 +37,8 @@ def left_out_fold(
 ) -> Fold:
     """Return the fold that is tested on one query and trained on all others.
 
-    The number of the fold is the index of the query plus 1. There is
-    no validation part.
+    The number of the fold is the index of the query plus 1. There is no
+    validation part.
 
     Parameters
     ----------
@@ -114,8 +113,8 @@ class LeftOut(PartOfWhole):
     def _excluded_rows(self) -> tuple[int, int]:
         """Rows of the left-out query in the whole dataset.
 
-        The tuple has the first row of the query, and the row behind
-        its last row.
+        The tuple has the first row of the query, and the row behind its
+        last row.
         """
         ptr = self.whole.query_ptr
         return int(ptr[self.query]), int(ptr[self.query + 1])
@@ -130,8 +129,7 @@ class LeftOut(PartOfWhole):
 def _single_query(data: RankingDataset, query: int) -> RankingDataset:
     """Return a dataset of one query, by its index from 0.
 
-    The arrays of the result are views of the whole data: nothing is
-    copied.
+    The arrays of the result are views of the whole data: nothing is copied.
     """
     begin = int(data.query_ptr[query])
     end = int(data.query_ptr[query + 1])

@@ -1,8 +1,8 @@
 """Training parts that are some queries of one dataset, and whose matrix is assembled on demand.
 
-Folds that train on overlapping queries would keep many copies of the same
-documents. Each of these parts only knows its queries, and of all parts of a
-dataset only the last matrix that was assembled is kept.
+Folds that train on overlapping queries would keep many copies of the
+same documents. Each of these parts only knows its queries, and of all
+parts of a dataset only the last matrix that was assembled is kept.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ class PartOfWhole(RankingDataset):
         """Make a part of ``dataset`` without copying.
 
         ``number`` and ``division`` are attributes of the class;
-        ``matrix_cache`` has the matrix of the part that was used
-        last, of all parts of the dataset. ``first`` is whether this
-        part shows the warnings of the dataset.
+        ``matrix_cache`` has the matrix of the part that was used last,
+        of all parts of the dataset. ``first`` is whether this part
+        shows the warnings of the dataset.
         """
         attributes = {
             "whole": dataset,
@@ -88,8 +88,8 @@ class PartOfWhole(RankingDataset):
             "file_rows": None,
             "greatest_grade": dataset.greatest_grade,
         }
-        # The class is frozen, and other attributes are properties: enter these
-        # directly.
+        # The class is frozen, and other attributes are properties:
+        # enter these directly.
         vars(self).update(attributes)
 
     @property
@@ -101,8 +101,7 @@ class PartOfWhole(RankingDataset):
     def recorded_as(self) -> str:
         """Text that distinguishes the part from other parts of equal data.
 
-        The text is a part of the checksum by which data are
-        recognised.
+        The text is a part of the checksum by which data are recognised.
         """
         raise NotImplementedError
 
@@ -117,8 +116,8 @@ class PartOfWhole(RankingDataset):
         last = cache.last
         if last is not None and last[0] == self.number:
             return last[1]
-        # Drop both references to the old matrix, so that its memory is free
-        # before another one is assembled.
+        # Drop both references to the old matrix, so that its memory is
+        # free before another one is assembled.
         del last
         cache.last = None
         X = self._selected_rows(self.whole.X)
@@ -181,8 +180,7 @@ class PartOfWhole(RankingDataset):
     def _selected_rows(self, values: Floats) -> Floats:
         """Return the part's rows of an array that has a row for each document of the whole dataset.
 
-        If the array is a matrix mapped from a file, the result is
-        mapped, too.
+        If the array is a matrix mapped from a file, the result is mapped, too.
         """
         if in_file(values) and values.ndim > 1:
             return read_only(taken_rows(values, self._rows, store.scratch_folder()))

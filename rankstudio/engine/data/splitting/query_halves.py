@@ -40,8 +40,7 @@ def half_of(n_units: int, seed: int, number: int) -> Ints:
     seed : int
         Seed of the divisions.
     number : int
-        Number of the half: 2b and 2b + 1 are the two halves of
-        division b.
+        Number of the half: 2b and 2b + 1 are the two halves of division b.
     """
     order = np.random.default_rng([seed, number // 2]).permutation(n_units)
     size = n_units // 2

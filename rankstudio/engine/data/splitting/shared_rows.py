@@ -1,8 +1,9 @@
 """Folds that share their rows: a training part consists of validation and test parts of other folds.
 
-The five folds of LETOR hold every document five times. If the test parts are
-concatenated in the order in which training parts have them, and a few are
-repeated at the end, then every part is a slice of that array.
+The five folds of LETOR hold every document five times. If the test
+parts are concatenated in the order in which training parts have them,
+and a few are repeated at the end, then every part is a slice of that
+array.
 """
 
 from __future__ import annotations
@@ -42,16 +43,16 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
     Returns
     -------
     list of Fold
-        Folds with the same contents. These are the original folds if
-        no part is a union of other parts, too little memory is free,
-        or the folds are mapped from files.
+        Folds with the same contents. These are the original folds if no
+        part is a union of other parts, too little memory is free, or
+        the folds are mapped from files.
 
     Notes
     -----
     O(mn) to compare the rows, and to copy the shared ones.
     """
-    # The pieces are the validation and test parts: other parts may be unions of
-    # them. Each part becomes a sequence of numbers of pieces.
+    # The pieces are the validation and test parts: other parts may be
+    # unions of them. Each part becomes a sequence of numbers of pieces.
     parts = [part for fold in folds for part in fold.parts.values()]
     if len(folds) < 2 or not all(_can_be_sliced(part) for part in parts):
         return list(folds)
@@ -72,8 +73,8 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
         return list(folds)
     # Replace the rows of each part with its slice.
     common = read_only(np.concatenate(shared))
-    # The first row of each part in the shared matrix: that of the first of its
-    # pieces, where they follow each other in the order.
+    # The first row of each part in the shared matrix: that of the first
+    # of its pieces, where they follow each other in the order.
     firsts = (starts[_index_within(order, sequence)] for sequence in sequences)
     sliced = (
         _without_buffers(part, common[first : first + part.n_documents])
@@ -90,8 +91,8 @@ def _sequences(
 ) -> list[list[int]] | None:
     """Return each part of the folds as a sequence of numbers of pieces.
 
-    Pieces are the distinct validation and test parts. Return None if
-    a part is not a union of pieces.
+    Pieces are the distinct validation and test parts. Return None if a
+    part is not a union of pieces.
     """
     sequences: list[list[int]] = []
     for part in parts:
@@ -131,8 +132,8 @@ class _Pieces:
 
         Return None if X is not composed of pieces.
         """
-        # At each row, find the piece that begins with this row and agrees with
-        # the next ones.
+        # At each row, find the piece that begins with this row and
+        # agrees with the next ones.
         sequence: list[int] = []
         row = 0
         while row < len(X):

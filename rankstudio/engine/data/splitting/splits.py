@@ -1,12 +1,13 @@
 """New folds: k-fold, leave-query-out, a single split, a validation part or inner folds for training.
 
-Queries are dealt to the parts. The documents of a query stay together, and
-queries and documents keep their order. Missing values are filled and features
-scaled within a query, so that the values do not depend on the folds.
+Queries are dealt to the parts. The documents of a query stay together,
+and queries and documents keep their order. Missing values are filled
+and features scaled within a query, so that the values do not depend on
+the folds.
 
-All documents of a dataset with a single query are one global ranking. Then
-documents are dealt instead of queries, and each part has some documents of that
-query.
+All documents of a dataset with a single query are one global ranking.
+Then documents are dealt instead of queries, and each part has some
+documents of that query.
 """
 
 from __future__ import annotations
@@ -39,16 +40,16 @@ LEAVE_QUERY_OUT = "leave-query-out"
 def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
     """Make k folds as in LETOR: each of the subsets S1 … Sk is the test part of one fold.
 
-    Fold i trains on k - 2 subsets, validates on the next one and
-    tests on the following one. With k = 2 no validation part is left:
-    models are trained on one half, selected by their criterion, and
-    tested on the other half.
+    Fold i trains on k - 2 subsets, validates on the next one and tests
+    on the following one. With k = 2 no validation part is left: models
+    are trained on one half, selected by their criterion, and tested on
+    the other half.
 
     Parameters
     ----------
     dataset : FoldedDataset
-        Data whose documents are divided: those of all parts of a
-        single fold, or of the test parts of several folds.
+        Data whose documents are divided: those of all parts of a single
+        fold, or of the test parts of several folds.
     k : int
         Number of folds, from 2 to the number of queries, or of
         documents if these are one ranking.
@@ -98,27 +99,28 @@ def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
 def leave_query_out(dataset: FoldedDataset) -> FoldedDataset:
     """Make a fold for each query: the query is the test part, all other queries are the training part.
 
-    There is no validation part; models are selected by their
-    criterion. For RankRLS this protocol has a closed form, its
-    leave-query-out error; other methods have no such shortcut.
+    There is no validation part; models are selected by their criterion.
+    For RankRLS this protocol has a closed form, its leave-query-out
+    error; other methods have no such shortcut.
 
     Parameters
     ----------
     dataset : FoldedDataset
-        Data whose documents are divided: those of all parts of a
-        single fold, or of the test parts of several folds.
+        Data whose documents are divided: those of all parts of a single
+        fold, or of the test parts of several folds.
 
     Raises
     ------
     DatasetError
-        For fewer than two queries, data too large for memory, or if
-        the test parts do not contain each query once.
+        For fewer than two queries, data too large for memory, or if the
+        test parts do not contain each query once.
 
     Notes
     -----
     Folds share the data (see
-    `rankstudio.engine.data.splitting.leave_query_out`): O(mn) memory for any
-    number of queries. A method is trained Q times per combination of settings.
+    `rankstudio.engine.data.splitting.leave_query_out`): O(mn) memory
+    for any number of queries. A method is trained Q times per
+    combination of settings.
     """
     data = whole(dataset)
     if data.n_queries < 2:
@@ -142,8 +144,8 @@ def single_split(
     Parameters
     ----------
     dataset : FoldedDataset
-        Data whose documents are divided: those of all parts of a
-        single fold, or of the test parts of several folds.
+        Data whose documents are divided: those of all parts of a single
+        fold, or of the test parts of several folds.
     shares : tuple of int
         Percentages of train, vali and test that add up to 100; only
         vali may be 0, for no validation part.
@@ -160,8 +162,8 @@ def single_split(
 
     Notes
     -----
-    O(mn). Numbers of queries are the exact shares rounded by largest remainder;
-    ties go to the earlier part.
+    O(mn). Numbers of queries are the exact shares rounded by largest
+    remainder; ties go to the earlier part.
     """
     train, vali, test = shares  # in percent
     if min(train, test) < 1 or vali < 0 or sum(shares) != PERCENT:
@@ -193,10 +195,10 @@ def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
     """Take a validation part from the training queries of each fold without one.
 
     Test parts stay unchanged. The selection is nested in the training
-    part: the model is selected on queries used neither for training
-    nor for testing. There is one inner split per fold, and the
-    selected model is not retrained on all training queries; for an
-    inner cross-validation see `for_inner_folds`.
+    part: the model is selected on queries used neither for training nor
+    for testing. There is one inner split per fold, and the selected
+    model is not retrained on all training queries; for an inner
+    cross-validation see `for_inner_folds`.
 
     Parameters
     ----------
@@ -205,8 +207,7 @@ def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
     share : int
         Percentage of the training queries for validation, 1 to 99.
     seed : int
-        Seed of the split, from 0 up; each fold is drawn
-        independently.
+        Seed of the split, from 0 up; each fold is drawn independently.
 
     Raises
     ------
@@ -248,21 +249,20 @@ def _inner(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
 def training_share(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
     """Keep a share of the training queries of each fold, for a learning curve.
 
-    Other parts stay unchanged. The queries of a smaller share are
-    among the queries of a larger share with the same seed. An
-    existing validation part stays whole, unless it joins the training
-    part for inner folds (`for_inner_folds`).
+    Other parts stay unchanged. The queries of a smaller share are among
+    the queries of a larger share with the same seed. An existing
+    validation part stays whole, unless it joins the training part for
+    inner folds (`for_inner_folds`).
 
     Parameters
     ----------
     dataset : FoldedDataset
         Data with folds.
     share : int
-        Percentage of the training queries (documents of one ranking)
-        to keep, 1 to 100.
+        Percentage of the training queries (documents of one ranking) to
+        keep, 1 to 100.
     seed : int
-        Seed of the choice, from 0 up; each fold is drawn
-        independently.
+        Seed of the choice, from 0 up; each fold is drawn independently.
 
     Raises
     ------
@@ -288,8 +288,8 @@ def training_share(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedD
 def _reduced(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
     """Return a fold whose training part is reduced to a share in percent, drawn at random.
 
-    Queries are drawn, or documents if ``dataset`` is one ranking.
-    Raise DatasetError if no query is left.
+    Queries are drawn, or documents if ``dataset`` is one ranking. Raise
+    DatasetError if no query is left.
     """
     data = fold.train
     n = _n_items(dataset, data)
@@ -313,9 +313,8 @@ def _reduced(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
 def whole(dataset: FoldedDataset) -> RankingDataset:
     """Return all documents of a dataset, each once.
 
-    For one fold the result has the documents of all parts; for
-    several folds the documents of all test parts, as for LETOR's five
-    subsets.
+    For one fold the result has the documents of all parts; for several
+    folds the documents of all test parts, as for LETOR's five subsets.
 
     Raises
     ------
@@ -341,8 +340,8 @@ def every_query(dataset: FoldedDataset) -> RankingDataset:
     Raises
     ------
     DatasetError
-        If the queries of different parts cannot be matched, or a
-        query has other documents in another part.
+        If the queries of different parts cannot be matched, or a query
+        has other documents in another part.
 
     Notes
     -----
@@ -355,19 +354,18 @@ def every_query(dataset: FoldedDataset) -> RankingDataset:
 def parts_of_every_query(dataset: FoldedDataset) -> list[RankingDataset]:
     """Return parts that together have every query of a dataset once.
 
-    The test parts of all folds come first, then the validation and
-    the training parts, each without the queries of the parts before
-    it.
+    The test parts of all folds come first, then the validation and the
+    training parts, each without the queries of the parts before it.
 
     Raises
     ------
     DatasetError
-        If queries of different parts cannot be matched, or a query
-        has other documents in another part.
+        If queries of different parts cannot be matched, or a query has
+        other documents in another part.
     """
-    # Queries cannot be compared by id if only their sizes are known, or there
-    # is only one. One fold, or folds that leave out a query each, have disjoint
-    # parts anyway.
+    # Queries cannot be compared by id if only their sizes are known, or
+    # there is only one. One fold, or folds that leave out a query each,
+    # have disjoint parts anyway.
     unmatched = dataset.origin.read_as.by_sizes or is_one_ranking(dataset)
     if unmatched or len(dataset.folds) == 1 or dataset.divided_by == LEAVE_QUERY_OUT:
         return disjoint_parts(dataset)
@@ -415,14 +413,13 @@ def _new_queries(
 def is_one_ranking(dataset: FoldedDataset) -> bool:
     """Return whether all documents of a dataset belong to one query.
 
-    If so, folds are made by distributing documents instead of
-    queries.
+    If so, folds are made by distributing documents instead of queries.
     """
     parts = [part for _, part in _named_parts(dataset)]
     # The empty tuple stands for a part with several queries.
     ids = {part.query_ids if part.n_queries == 1 else () for part in parts}
-    # Each file of query sizes numbers its queries from 1: equal ids in several
-    # parts are different queries.
+    # Each file of query sizes numbers its queries from 1: equal ids in
+    # several parts are different queries.
     has_comparable_ids = len(parts) == 1 or not dataset.origin.read_as.by_sizes
     return len(ids) == 1 and () not in ids and has_comparable_ids
 
@@ -438,8 +435,8 @@ def _n_items(dataset: FoldedDataset, data: RankingDataset) -> int:
 def _n_items_of_part(data: RankingDataset) -> int:
     """Return the number of items of a part that are divided.
 
-    The items are the queries of the part or, if it has a single
-    query, its documents.
+    The items are the queries of the part or, if it has a single query,
+    its documents.
     """
     return data.n_queries if data.n_queries > 1 else data.n_documents
 
@@ -469,8 +466,8 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
         If the test parts of several folds do not contain all queries,
         or a query is in two parts.
     """
-    # With sizes of queries instead of ids, every file numbers its queries from
-    # 1: give each part its own numbers.
+    # With sizes of queries instead of ids, every file numbers its
+    # queries from 1: give each part its own numbers.
     if len(dataset.folds) == 1 and dataset.origin.read_as.by_sizes:
         return _renumbered(list(dataset.folds[0].parts.values()))
     # The test parts of several folds, or all parts of a single fold.
@@ -520,8 +517,8 @@ def _check_all_there(dataset: FoldedDataset, n_documents: int) -> None:
 
     ``n_documents`` is the number of documents in all test parts
     together. The function is called for data that are one ranking:
-    without queries, only the number of documents can show that some
-    are not in a fold.
+    without queries, only the number of documents can show that some are
+    not in a fold.
     """
     for fold in dataset.folds:
         n_found = sum(part.n_documents for part in fold.parts.values())
@@ -581,9 +578,9 @@ def _joined(features: Sequence[Floats]) -> Floats:
 def _missing_together(counts: Sequence[Ints]) -> Ints:
     """Return the number of missing values of each feature in all parts together.
 
-    ``counts`` has the numbers in each part. Return an empty array if
-    a part has no counts. A part that has only some queries of a file
-    has no counts, while a part that is a whole file has them.
+    ``counts`` has the numbers in each part. Return an empty array if a
+    part has no counts. A part that has only some queries of a file has
+    no counts, while a part that is a whole file has them.
     """
     if any(not part_counts.size for part_counts in counts):
         return np.zeros(0, dtype=np.int64)
@@ -595,8 +592,8 @@ def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
     """Concatenate datasets with the same features and different queries.
 
     If all datasets have the same single query, they are parts of one
-    ranking, and the result has one query. Other attributes, such as
-    the feature names, are those of the first dataset.
+    ranking, and the result has one query. Other attributes, such as the
+    feature names, are those of the first dataset.
 
     Raises
     ------
@@ -638,8 +635,7 @@ def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
 def _joined_queries(datasets: Sequence[RankingDataset]) -> tuple[Ints, tuple[str, ...]]:
     """Return (sizes, ids) of the queries of all datasets, in sequence.
 
-    Datasets that are parts of one ranking have together a single
-    query.
+    Datasets that are parts of one ranking have together a single query.
     """
     sizes = np.concatenate([np.diff(d.query_ptr) for d in datasets])
     ids = tuple(chain.from_iterable(d.query_ids for d in datasets))
@@ -660,9 +656,10 @@ def select_queries(dataset: RankingDataset, queries: Ints) -> RankingDataset:
 
     Notes
     -----
-    O(m'n) for the m' selected documents. If the data are mapped from files, so
-    is the result. Information about the file (source, warnings, counts of
-    missing values) is dropped; comments are still decoded on demand.
+    O(m'n) for the m' selected documents. If the data are mapped from
+    files, so is the result. Information about the file (source,
+    warnings, counts of missing values) is dropped; comments are still
+    decoded on demand.
     """
     chosen = np.sort(queries)
     rows = np.flatnonzero(
@@ -686,9 +683,9 @@ def select_documents(dataset: RankingDataset, rows: Ints) -> RankingDataset:
     """
     queries, sizes = np.unique(dataset.query_index[rows], return_counts=True)
     selected = _rows(dataset, rows, queries, sizes)
-    # Argsort of argsort gives ranks: the positions among the selected rows of
-    # the file. A grade of -1 stands for the greatest one of the selected
-    # documents.
+    # Argsort of argsort gives ranks: the positions among the selected
+    # rows of the file. A grade of -1 stands for the greatest one of the
+    # selected documents.
     file_rows = (
         None
         if dataset.file_rows is None
@@ -803,13 +800,13 @@ def _counts(
 ) -> list[int]:
     """Return the number of queries, or documents of one ranking, for each share.
 
-    ``shares`` are percentages of the queries of ``data`` that add up
-    to 100. Exact shares are rounded by largest remainder. Raise
+    ``shares`` are percentages of the queries of ``data`` that add up to
+    100. Exact shares are rounded by largest remainder. Raise
     DatasetError if a share above 0 has no query.
     """
     n = _n_items(dataset, data)
-    # Round down, then add 1 to the shares with the largest remainders; n *
-    # share is in percent of an item.
+    # Round down, then add 1 to the shares with the largest remainders;
+    # n * share is in percent of an item.
     counts = [n * share // PERCENT for share in shares]
     by_remainder = sorted(range(len(shares)), key=lambda i: -(n * shares[i] % PERCENT))
     for i in by_remainder[: n - sum(counts)]:
@@ -863,8 +860,8 @@ def for_inner_folds(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedData
     """Prepare folds for an inner cross-validation of each training part.
 
     All documents outside of the test part are used for training: an
-    existing validation part joins the training part, because it has
-    no other use.
+    existing validation part joins the training part, because it has no
+    other use.
 
     Parameters
     ----------
@@ -905,8 +902,9 @@ def for_inner_folds(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedData
                 text.format(name=dataset.name, k=k, n=n, number=fold.number)
             )
     check_memory(dataset, k * max(fold.train.X.nbytes for fold in folds))
-    # Record how the outer folds were made, without their seed. It follows a
-    # comma: "5-fold, seed 0". Folds of files have no such text.
+    # Record how the outer folds were made, without their seed. It
+    # follows a comma: "5-fold, seed 0". Folds of files have no such
+    # text.
     outer = f"{dataset.divided_by.partition(',')[0]}, " if dataset.divided_by else ""
     return replace(
         dataset, folds=folds, divided_by=f"{outer}nested {k}-fold, seed {seed}"
@@ -933,8 +931,7 @@ def inner_folds(fold: Fold, k: int, seed: int = 0) -> Iterator[Fold]:
     Parameters
     ----------
     fold : Fold
-        Fold whose training part is divided; its number seeds the
-        inner folds.
+        Fold whose training part is divided; its number seeds the inner folds.
     k : int
         Number of inner folds, from 2 to the number of queries, or of
         documents if these are one ranking.

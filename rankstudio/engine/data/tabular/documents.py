@@ -85,8 +85,7 @@ def read_documents(
     specified : DataColumns
         Columns that the user specified.
     with_sizes : bool
-        Whether queries come from a file of sizes if no column
-        contains them.
+        Whether queries come from a file of sizes if no column contains them.
     refuse : bool
         Whether a missing value is an error.
     check : callable, optional
@@ -102,8 +101,7 @@ def read_documents(
     Raises
     ------
     DatasetError, FormatError
-        If columns are ambiguous, or a value is invalid for its
-        column.
+        If columns are ambiguous, or a value is invalid for its column.
 
     Notes
     -----
@@ -135,8 +133,8 @@ def read_documents(
         if roles.qid is None
         else _query_runs(table, roles.qid)
     )
-    # A run is successive documents of a query. All documents are one ranking:
-    # one run, whatever queries there are.
+    # A run is successive documents of a query. All documents are one
+    # ranking: one run, whatever queries there are.
     if specified.no_queries:
         runs = one_run(table.n_rows)
     parts = _part_codes(table, roles.part)
@@ -146,8 +144,8 @@ def read_documents(
     if refuse and missing.any():
         row, column = (int(indices[0]) for indices in np.nonzero(np.isnan(X)))
         expected = tr("a value for every feature, because missing values are refused")
-        # Columns of X are those of numeric features among the feature columns.
-        # True says that the value is missing.
+        # Columns of X are those of numeric features among the feature
+        # columns. True says that the value is missing.
         position = roles.features[numeric_features[column]]
         raise table.error(
             row, _cell_text(table, position, tr("nothing")), expected, True
@@ -169,8 +167,8 @@ def read_documents(
 def _labels(table: TableColumns, roles: RecognisedColumns) -> Floats:
     """Return the labels of documents, of shape (m,), or (m, J) with J judges.
 
-    A judge's label may be missing, NaN; a missing label without
-    judges is an error. ``roles`` has the columns of labels.
+    A judge's label may be missing, NaN; a missing label without judges
+    is an error. ``roles`` has the columns of labels.
     """
     expected = tr("a finite number as the relevance label")
     if roles.judges:  # a judge may have left documents out
@@ -216,8 +214,8 @@ class ColumnsReader:
         Raises
         ------
         DataError
-            If columns are ambiguous, a value is invalid for its
-            column, or the columns differ from those of earlier rows.
+            If columns are ambiguous, a value is invalid for its column,
+            or the columns differ from those of earlier rows.
         """
         part = self._part
         piece, roles = read_documents(
@@ -227,8 +225,8 @@ class ColumnsReader:
             refuse=part.refuse,
             check=self._progress.check,
         )
-        # All rows and files of a part need the same features. ``used`` are the
-        # names of the columns with a role or feature.
+        # All rows and files of a part need the same features. ``used``
+        # are the names of the columns with a role or feature.
         header = _Header(table.where, table.names, table.has_header, roles)
         self._first_header = self._first_header or header
         if header.used() != self._first_header.used():
@@ -243,8 +241,8 @@ class ColumnsReader:
                     else self._builder.n_documents + 1,
                 )
             )
-        # Only a table in memory can be divided by a column of parts. Here there
-        # is one: "or 0" is only for the type checker.
+        # Only a table in memory can be divided by a column of parts.
+        # Here there is one: "or 0" is only for the type checker.
         if piece.parts.size and not self._builder.holds_parts:
             raise DatasetError(
                 tr(
@@ -260,14 +258,12 @@ class ColumnsReader:
     def facts(self, unit: str) -> TableFacts:
         """Return facts about the whole table, such as the names of its features.
 
-        ``unit`` is the unit of positions in the file, "line" or
-        "row".
+        ``unit`` is the unit of positions in the file, "line" or "row".
 
         Raises
         ------
         DatasetError
-            If there are no rows, or no column is numeric in all of
-            them.
+            If there are no rows, or no column is numeric in all of them.
         """
         header = self._first_header
         if header is None:
@@ -314,9 +310,8 @@ class _Header:
     def used(self) -> tuple[str, ...]:
         """Return the names of the columns that are used.
 
-        The names are those of the columns of query, label and part
-        ("" for a missing column), then of the judges and of the
-        features.
+        The names are those of the columns of query, label and part (""
+        for a missing column), then of the judges and of the features.
         """
         roles = self.roles
         positions = (roles.qid, roles.label, roles.part, *roles.judges, *roles.features)
@@ -390,8 +385,8 @@ def _parsed_numbers(
 ) -> tuple[Floats, int | None]:
     """Return (numbers, first invalid row) for the ``values`` of a column of a table.
 
-    The numbers have shape (m,), with NaN for missing values. The row
-    is None if all values are finite numbers or missing; otherwise the
+    The numbers have shape (m,), with NaN for missing values. The row is
+    None if all values are finite numbers or missing; otherwise the
     numbers behind this row are not set.
     """
     # Booleans, whole numbers and floats ("biuf") are valid unless infinite.
@@ -448,9 +443,9 @@ def _features(
     """Return (X, indices): the values of the numeric features, and their indices.
 
     X has shape (m, n'), NaN for missing values; the indices count the
-    columns of features in ``roles``. A column that may be no feature
-    is left out if it has texts; texts in any other feature are an
-    error. ``check`` is called between columns.
+    columns of features in ``roles``. A column that may be no feature is
+    left out if it has texts; texts in any other feature are an error.
+    ``check`` is called between columns.
     """
     X = np.empty((table.n_rows, len(roles.features)))
     numeric_features: list[int] = []
@@ -495,8 +490,8 @@ def _not_numbers(table: TableColumns, positions: Sequence[int]) -> DataError:
     try:
         _numbers(table, positions[0], expected)
     except ColumnValueError as error:
-        # Another expectation is about commas for thousands: then the column is
-        # one of numbers, and leaving it out is no remedy.
+        # Another expectation is about commas for thousands: then the
+        # column is one of numbers, and leaving it out is no remedy.
         if error.expected == expected:
             error.text_columns = names
             error.cell = _text_among_numbers(table, positions)
@@ -546,10 +541,9 @@ def _query_runs(
 ) -> tuple[Ints, Iterable[tuple[str, int]]]:
     """Return (first rows, runs) of consecutive documents of one query.
 
-    The first rows are an array with one number per run; a run is
-    (query id, number of documents). ``position`` is the position of
-    the column of queries. Raise the error of the first row without an
-    id.
+    The first rows are an array with one number per run; a run is (query
+    id, number of documents). ``position`` is the position of the column
+    of queries. Raise the error of the first row without an id.
     """
     from pandas import factorize  # noqa: PLC0415 - it takes long to import
 
@@ -565,8 +559,8 @@ def _query_runs(
             _cell_text(table, position, tr("nothing")),
             tr("the id of a query"),
         )
-    # A run begins where the code changes. Codes are from 0 up, so that the
-    # first row differs from -1.
+    # A run begins where the code changes. Codes are from 0 up, so that
+    # the first row differs from -1.
     starts = np.flatnonzero(np.diff(codes, prepend=-1))
     ids = (texts[code] for code in codes[starts].tolist())
     return starts, zip(ids, np.diff(starts, append=len(codes)).tolist(), strict=True)
@@ -628,8 +622,8 @@ _FRAME = DataFormat("frame", _LOCATION, (), is_table=True)
 def table_of_frame(frame: Any, specified: DataColumns, *, refuse: bool) -> Table:
     """Return the documents of a pandas or polars frame as a table.
 
-    ``specified`` has the columns that the user named, and ``refuse``
-    is whether a missing value is an error. Raise DatasetError or
+    ``specified`` has the columns that the user named, and ``refuse`` is
+    whether a missing value is an error. Raise DatasetError or
     ParameterError for an invalid frame.
     """
     part = PartFiles((Path(_LOCATION),), _FRAME, specified, refuse=refuse)
@@ -675,8 +669,8 @@ def frames_of_folds(
     ids = sorted(
         dict.fromkeys(fold_of_row.tolist()), key=lambda text: (len(text), text)
     )
-    # The name of each row's part; a code is a position in PART_WORDS. Every row
-    # has a code now: "or 0" is only for the type.
+    # The name of each row's part; a code is a position in PART_WORDS.
+    # Every row has a code now: "or 0" is only for the type.
     kind_of_row = np.array(tuple(PART_WORDS))[[part_code(text) or 0 for text in parts]]
     # Select the rows of each part of each fold.
     frames = []

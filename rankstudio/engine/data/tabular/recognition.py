@@ -20,8 +20,8 @@ from rankstudio.engine.data.table import Table
 from rankstudio.engine.errors import DatasetError, UnknownColumnsError
 from rankstudio.engine.language import tr, translatable, trn
 
-# The first four names are always ids of queries, the others may mean something
-# else, too.
+# The first four names are always ids of queries, the others may mean
+# something else, too.
 QUERY_NAMES = (
     "qid", "q_id", "query_id", "queryid", "srch_id", "search_id", "searchid", "topic_id", "topicid", "qry_id",
     "group_id", "groupid", "query", "query_text", "topic", "group",
@@ -70,8 +70,7 @@ class RecognisedColumns:
         Feature columns with a usual name of query, label, document or
         comment; dropped if they contain text.
     ignored : tuple of int
-        Unspecified columns that are not features, such as row
-        numbers.
+        Unspecified columns that are not features, such as row numbers.
     part : int or None
         Column of the part (train, vali or test); None without one.
     judges : tuple of int
@@ -109,8 +108,8 @@ def recognise_columns(
     specified : DataColumns
         Columns that the user specified.
     with_sizes : bool
-        Whether a file of sizes determines the queries, so that no
-        query column is needed.
+        Whether a file of sizes determines the queries, so that no query
+        column is needed.
     has_header : bool
         Whether the table has a header; without one, the label is the
         first column.
@@ -193,13 +192,13 @@ def _query_column(
     """Return the position of the column of the query.
 
     Return None if a file of sizes determines the queries
-    (``with_sizes``), or all documents are one ranking. ``location``
-    is the name of the table for messages. Raise UnknownColumnsError
-    if no column is called like a query. ``specified`` has the columns
-    that the user names.
+    (``with_sizes``), or all documents are one ranking. ``location`` is
+    the name of the table for messages. Raise UnknownColumnsError if no
+    column is called like a query. ``specified`` has the columns that
+    the user names.
     """
-    # A file of query sizes beside the table is not used if a column
-    # has one of the most usual names of a query.
+    # A file of query sizes beside the table is not used if a column has
+    # one of the most usual names of a query.
     usual = _first_common_position(names, QUERY_NAMES[:4], range(len(names)))
     uses_sizes = with_sizes and not specified.qid and usual is None
     if specified.no_queries or uses_sizes:
@@ -214,9 +213,9 @@ def _label_column(
 ) -> int | None:
     """Return the position of the column of the label.
 
-    ``qid`` is the position of the column of the query, ``location``
-    the name of the table for messages. Return None only if labels are
-    not needed, and no column has a usual name. Otherwise raise
+    ``qid`` is the position of the column of the query, ``location`` the
+    name of the table for messages. Return None only if labels are not
+    needed, and no column has a usual name. Otherwise raise
     UnknownColumnsError if the table has no column of labels.
     ``specified`` has the columns that the user names.
     """
@@ -234,8 +233,8 @@ def _without_missing_columns(
     """Return the specification without names of columns that a table lacks.
 
     ``names`` are the names of the table's columns. Only the names of
-    query and features stay, because documents that are only scored
-    need no other columns.
+    query and features stay, because documents that are only scored need
+    no other columns.
     """
     names_in_table = {*names, *_plain_names(tuple(names))}
     names_not_needed = {
@@ -273,9 +272,9 @@ def _with_features(
     ``location`` is the name of the table for messages, and ``names``
     are those of its columns.
     """
-    # Without queries, no column got the role of the query: its id is
-    # in the rest, but is no feature. With queries, another column
-    # with such a name may be a feature; it is unsure below.
+    # Without queries, no column got the role of the query: its id is in
+    # the rest, but is no feature. With queries, another column with
+    # such a name may be a feature; it is unsure below.
     numbering_names = QUERY_NAMES if no_queries else ()
     plain = _plain_names(tuple(names))
     ignored = tuple(
@@ -334,9 +333,9 @@ def _check_once(
 ) -> None:
     """Raise UnknownColumnsError if a column has two roles.
 
-    ``role_positions`` are the positions of query, label and part,
-    None for a missing column; ``other_positions`` are the positions
-    of features and ignored columns.
+    ``role_positions`` are the positions of query, label and part, None
+    for a missing column; ``other_positions`` are the positions of
+    features and ignored columns.
     """
     single_positions = [i for i in role_positions if i is not None]
     reused_positions = [
@@ -356,8 +355,8 @@ def _check_once(
 def _is_index(position: int, names: Sequence[str]) -> bool:
     """Return whether the name of a column says that it is no feature.
 
-    Such a column numbers the rows, or is the empty rest after the
-    last delimiter of each line.
+    Such a column numbers the rows, or is the empty rest after the last
+    delimiter of each line.
     """
     name = names[position]
     return (position == 0 and bool(_INDEX_NAMES.fullmatch(name))) or (
@@ -462,10 +461,10 @@ def _positions(
 def _position(location: str, names: Sequence[str], name: str, option: str) -> int:
     """Return the position of a column by its exact or nearly exact name.
 
-    A nearly exact name differs in case or punctuation only, and must
-    be unique. ``option`` is the option that specifies the name, for
-    messages. Raise UnknownColumnsError, which suggests a similar
-    name, if no column has the name.
+    A nearly exact name differs in case or punctuation only, and must be
+    unique. ``option`` is the option that specifies the name, for
+    messages. Raise UnknownColumnsError, which suggests a similar name,
+    if no column has the name.
     """
     if name in names:
         return list(names).index(name)
@@ -508,11 +507,11 @@ def _check_repeated(
 ) -> None:
     """Raise UnknownColumnsError if a feature has the name of another role.
 
-    ``role_positions`` are the positions of query, label and part,
-    None for a missing column, and ``features`` the positions of the
+    ``role_positions`` are the positions of query, label and part, None
+    for a missing column, and ``features`` the positions of the
     features. In ``names``, a repeated name has its position, such as
-    "qid (column 5)". In the file, both columns have the same name:
-    the second column may be meant instead of the first.
+    "qid (column 5)". In the file, both columns have the same name: the
+    second column may be meant instead of the first.
     """
     roles = {names[i] for i in role_positions if i is not None}
     originals = original_names(names)
@@ -586,8 +585,8 @@ def column_names(names: Sequence[object]) -> tuple[str, ...]:
 def _distinct_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return names that all differ, apart from empty ones.
 
-    The position is added to a repeated name: a second "tf" becomes
-    "tf (column 5)".
+    The position is added to a repeated name: a second "tf" becomes "tf (column
+    5)".
     """
     earlier_names: set[str] = set()
     different = []
@@ -650,11 +649,11 @@ def says_parts(values: NDArray[Any]) -> bool:
 def tables_by_part(table: Table, part: str) -> Mapping[str, Table]:
     """Return the documents of each part of a table, by the part's name.
 
-    A query with documents in several parts is included in each of
-    these parts, with a note.
+    A query with documents in several parts is included in each of these
+    parts, with a note.
 
-    The table may have a column with the part of each document;
-    without one, all documents are the part ``part``.
+    The table may have a column with the part of each document; without
+    one, all documents are the part ``part``.
 
     Notes
     -----
@@ -736,8 +735,8 @@ def _table_of_part(table: Table, code: int) -> Table:
 def _order_in_part(file_rows: Ints) -> Ints:
     """Return the position of each document of a part among the part's documents in the file, from 0.
 
-    ``file_rows`` has the position of each of these documents among
-    all documents of the file.
+    ``file_rows`` has the position of each of these documents among all
+    documents of the file.
     """
     order = np.empty(file_rows.size, dtype=np.int64)
     order[np.argsort(file_rows)] = np.arange(file_rows.size)

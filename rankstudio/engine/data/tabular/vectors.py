@@ -1,7 +1,7 @@
 """Columns that hold a list of numbers for each document: they become one column per position in the lists.
 
-PyTerrier's frames, datasets of Hugging Face and records of JSON have features
-in this form.
+PyTerrier's frames, datasets of Hugging Face and records of JSON have
+features in this form.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def vector_names(name: str, length: int, *, is_only: bool) -> tuple[str, ...]:
 def check_length(location: str, name: str, length: int) -> None:
     """Raise DatasetError if lists in a column are longer than the maximum number of features.
 
-    ``length`` is the length of the lists in the column ``name`` of
-    the table ``location``.
+    ``length`` is the length of the lists in the column ``name`` of the
+    table ``location``.
     """
     if length > MOST_FEATURES:
         text = tr(

@@ -32,8 +32,8 @@ class FoldSource(Protocol):
     def follow(self, unit: Unit, event: Step | WorkProgress) -> None:
         """Receive a finished step, or progress within a step, of a unit from a worker.
 
-        A unit is one combination of the parameters' values on one
-        fold. Raise Cancelled if the caller has given up the run.
+        A unit is one combination of the parameters' values on one fold.
+        Raise Cancelled if the caller has given up the run.
         """
 
     def key(self, number: int) -> Hashable:
@@ -47,8 +47,7 @@ class FoldSource(Protocol):
 class UnitExecutor(Protocol):
     """An executor that says how it executes the units of a run; see :func:`unit_executor`.
 
-    A unit is one combination of the parameters' values on one
-    fold.
+    A unit is one combination of the parameters' values on one fold.
 
     Attributes
     ----------
@@ -61,8 +60,8 @@ class UnitExecutor(Protocol):
     def ahead(self) -> int:
         """Return the number of units that a run submits before the first of them is finished.
 
-        A unit is one combination of the parameters' values on one
-        fold. A small number lets a paused run end soon.
+        A unit is one combination of the parameters' values on one fold.
+        A small number lets a paused run end soon.
         """
 
     def submit(
@@ -105,14 +104,13 @@ class _AnyExecutor:
 class InMemory:
     """Source of the folds of a run for workers that are threads of this process.
 
-    The folds stay in memory. Workers report their progress to
-    this object, and end if the run is given up.
+    The folds stay in memory. Workers report their progress to this
+    object, and end if the run is given up.
 
     Parameters
     ----------
     folds : sequence of Fold
-        Folds of the run, each with its training, validation and
-        test part.
+        Folds of the run, each with its training, validation and test part.
     """
 
     def __init__(self, folds: Sequence[Fold]) -> None:
@@ -133,8 +131,9 @@ class InMemory:
         """Receive a finished step of a unit, or progress within one, from a worker.
 
         Raise Cancelled if the caller of the run has given it up.
-        Otherwise the event is stored as the latest progress of
-        all workers, which :meth:`latest` returns.
+        Otherwise the event is stored as the latest progress of all
+        workers, which
+        :meth:`latest` returns.
         """
         if self._given_up:
             raise Cancelled("The run")
@@ -160,16 +159,16 @@ class InMemory:
 class FoldFiles:
     """Source of the folds of a run for other processes: names of files on the disk.
 
-    Each file has a part: training, validation or test data. The
-    names are small enough to be sent with every unit.
+    Each file has a part: training, validation or test data. The names
+    are small enough to be sent with every unit.
 
     Attributes
     ----------
     folder : str
         Folder of the files.
     parts : Mapping of int to tuple of str
-        By fold number: names of the files of its train, vali and
-        test part, "" for a missing part.
+        By fold number: names of the files of its train, vali and test
+        part, "" for a missing part.
     """
 
     folder: str
@@ -198,8 +197,8 @@ class FoldFiles:
     def path_of(self, name: str) -> Path:
         """Return the path of the file with a part of a fold on this machine.
 
-        `name` is the name of the file. The file is in `folder`,
-        or else in this machine's own folder of temporary files.
+        `name` is the name of the file. The file is in `folder`, or else
+        in this machine's own folder of temporary files.
         """
         path = Path(self.folder) / name
         return path if store.is_whole(path) else store.scratch_folder() / name
@@ -210,8 +209,8 @@ class FoldFiles:
         Raises
         ------
         FileAccessError
-            If the file of a part (training, validation or test
-            data) is not on this machine, or is damaged.
+            If the file of a part (training, validation or test data) is
+            not on this machine, or is damaged.
         """
         # The names of the files of the three parts; "" if the fold has no such part.
         train, vali, test = (
@@ -226,9 +225,8 @@ class FoldFiles:
 class WholeFile(FoldFiles):
     """Source of folds that are all made from the file of one dataset.
 
-    The dataset is on the disk once. A worker divides it into
-    folds itself, as in leave-query-out, where each fold leaves
-    out one query.
+    The dataset is on the disk once. A worker divides it into folds
+    itself, as in leave-query-out, where each fold leaves out one query.
 
     Attributes
     ----------
@@ -260,12 +258,11 @@ class WholeFile(FoldFiles):
 def write_folds(folds: Sequence[Fold]) -> FoldFiles:
     """Write the parts of folds to disk for other processes of this machine.
 
-    A part is the training, validation or test data of a fold. Parts that are
-    made from one dataset are not written, only this dataset.
+    A part is the training, validation or test data of a fold. Parts
+    that are made from one dataset are not written, only this dataset.
 
-    The result has the names of the files. It is sent to a
-    process, which opens each fold by its number with
-    `FoldFiles.fold`.
+    The result has the names of the files. It is sent to a process,
+    which opens each fold by its number with `FoldFiles.fold`.
 
     Raises
     ------
@@ -273,8 +270,8 @@ def write_folds(folds: Sequence[Fold]) -> FoldFiles:
         If the parts cannot be written.
     """
     first = folds[0].train if folds else None
-    # Parts that are rows of one dataset: only the whole is written, and each
-    # process cuts the parts out of it by the division into folds.
+    # Parts that are rows of one dataset: only the whole is written, and
+    # each process cuts the parts out of it by the division into folds.
     if isinstance(first, PartOfWhole):
         name = shared_parts.keep([first.whole])[0]
         return WholeFile(

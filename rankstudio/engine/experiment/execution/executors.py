@@ -61,9 +61,9 @@ _NICENESS = 5  # of 0 to 19; a higher number is a lower priority
 class _Counted:
     """Base class of the pools of threads and of processes, with a number of workers.
 
-    It adds to an executor of Python two members of a
-    `UnitExecutor`: the exceptions of lost workers, and the number
-    of units that are submitted ahead.
+    It adds to an executor of Python two members of a `UnitExecutor`:
+    the exceptions of lost workers, and the number of units that are
+    submitted ahead.
     """
 
     count: int
@@ -85,8 +85,8 @@ class _Threads(_Counted, ThreadPoolExecutor):
 class _Processes(_Counted, ProcessPoolExecutor):
     """A pool of worker processes for the units of a run.
 
-    Threads of this process are used instead if the folds cannot
-    be written to files for the processes.
+    Threads of this process are used instead if the folds cannot be
+    written to files for the processes.
 
     Attributes
     ----------
@@ -104,9 +104,8 @@ class _Processes(_Counted, ProcessPoolExecutor):
     def give(self, folds: Sequence[Fold]) -> FoldSource:
         """Write the folds to files, and return an object that opens them in a worker.
 
-        If the files cannot be written, threads replace the
-        processes from now on, with a warning, and use the folds
-        in memory.
+        If the files cannot be written, threads replace the processes
+        from now on, with a warning, and use the folds in memory.
         """
         if self._threads is None:
             try:
@@ -120,9 +119,10 @@ class _Processes(_Counted, ProcessPoolExecutor):
     def shard_executor(self) -> ShardExecutor:
         """Return an executor whose processes share the work on one path of models.
 
-        A path is the sequence of models of one combination of parameters. Each
-        process works on shards of its own, which are ranges of the training
-        queries. The executor is made at the first call.
+        A path is the sequence of models of one combination of
+        parameters. Each process works on shards of its own, which are
+        ranges of the training queries. The executor is made at the
+        first call.
         """
         if self._shards is None:
             # Each shard belongs to one process, so every process is a pool of its own.
@@ -133,8 +133,8 @@ class _Processes(_Counted, ProcessPoolExecutor):
                 stack=self.stack,
                 get_ready=_load_shard_modules,
             )
-            # Half of the memory is for the shards' states; the rest is for the
-            # data and results.
+            # Half of the memory is for the shards' states; the rest is
+            # for the data and results.
             workers = ProcessWorkers(start, self.count, lambda: budget() / 2)
             # It sends the shards to these processes.
             self._shards = Elsewhere(workers)
@@ -153,8 +153,8 @@ class _Processes(_Counted, ProcessPoolExecutor):
 def on_threads(count: int | None = None) -> Iterator[Executor]:
     """Provide an executor with threads of this process as workers inside the block.
 
-    Threads start quickly, and are fast for methods whose work is
-    done outside of Python.
+    Threads start quickly, and are fast for methods whose work is done
+    outside of Python.
 
     Parameters
     ----------
@@ -175,10 +175,11 @@ def on_threads(count: int | None = None) -> Iterator[Executor]:
 def on_processes(count: int | None = None, gently: bool = False) -> Iterator[Executor]:
     """Provide an executor with worker processes inside the block.
 
-    Each process takes a second or two to start, and then runs independently of
-    the others. The processes end with the block, even during their work, and
-    with this process, however it ends. If they cannot be started or cannot
-    receive the data, threads of this process replace them, with a warning.
+    Each process takes a second or two to start, and then runs
+    independently of the others. The processes end with the block, even
+    during their work, and with this process, however it ends. If they
+    cannot be started or cannot receive the data, threads of this
+    process replace them, with a warning.
 
     Parameters
     ----------
@@ -189,11 +190,11 @@ def on_processes(count: int | None = None, gently: bool = False) -> Iterator[Exe
 
     Notes
     -----
-    The processes are spawned: a forked copy of this process would
-    have the locks of this process's threads, but not the threads.
+    The processes are spawned: a forked copy of this process would have
+    the locks of this process's threads, but not the threads.
     """
-    # Loading a kernel, compiled code, sets the folder of all compiled code, once:
-    # the processes inherit the setting.
+    # Loading a kernel, compiled code, sets the folder of all compiled
+    # code, once: the processes inherit the setting.
     from rankstudio.engine.data.formats import _line_kernel  # noqa: F401, PLC0415 - to load it is all
 
     count = _checked_count(count)
@@ -223,13 +224,13 @@ def _start_processes(
 ) -> _Processes:
     """Start worker processes and return their pool, whose processes end with the stack.
 
-    Each of the `count` processes first calls `get_ready`, which
-    by default loads the modules for training. `gently` lowers the
-    priority of the processes. The exit of `stack` ends them.
+    Each of the `count` processes first calls `get_ready`, which by
+    default loads the modules for training. `gently` lowers the priority
+    of the processes. The exit of `stack` ends them.
     """
     context = multiprocessing.get_context("spawn")
-    # The workers wait at their end of a pipe, and exit as soon as the owner's
-    # end closes.
+    # The workers wait at their end of a pipe, and exit as soon as the
+    # owner's end closes.
     worker_end, owner_end = context.Pipe(duplex=False)
     stack.callback(worker_end.close)
     stack.callback(owner_end.close)
@@ -243,8 +244,8 @@ def _start_processes(
     pool.stack = stack
     pool.gently = gently
     stack.callback(pool.shutdown, cancel_futures=True)
-    # The last callback runs first: closing the owner's end stops the processes
-    # in the middle of their work.
+    # The last callback runs first: closing the owner's end stops the
+    # processes in the middle of their work.
     stack.callback(owner_end.close)
     with _ignoring_ctrl_c():
         # one call each, so that they start now, while this process does other work
@@ -267,8 +268,7 @@ def on_cluster(
 ) -> Iterator[Executor]:
     """Provide an executor with the workers of a running dask scheduler inside the block.
 
-    The workers are released at the end of the block, and continue
-    to run.
+    The workers are released at the end of the block, and continue to run.
 
     Parameters
     ----------
@@ -276,8 +276,8 @@ def on_cluster(
         Address of the scheduler: "tcp://10.0.0.1:8786", or
         "tls://10.0.0.1:8786" with certificates.
     certificates : Certificates, optional
-        Certificates for an address with "tls://"; by default those of dask's
-        own settings.
+        Certificates for an address with "tls://"; by default those of
+        dask's own settings.
 
     Raises
     ------
@@ -286,14 +286,14 @@ def on_cluster(
     ParameterError
         For certificates with an address without TLS.
     WorkerError
-        If the scheduler does not answer, has no workers, or has workers with
-        other versions, whose results could differ.
+        If the scheduler does not answer, has no workers, or has workers
+        with other versions, whose results could differ.
 
     Warns
     -----
     OpenClusterWarning
-        Without TLS, unless the scheduler is on this machine: the network must
-        be trusted.
+        Without TLS, unless the scheduler is on this machine: the
+        network must be trusted.
     """
     # Certificates are used only by an encrypted connection.
     is_encrypted = address.startswith("tls://")
@@ -338,8 +338,8 @@ def _is_loopback(address: str) -> bool:
 def _ignoring_ctrl_c() -> Iterator[None]:
     """Ignore Ctrl+C in this process inside the block.
 
-    A process that starts in the block ignores Ctrl+C, too, until
-    it changes its own setting.
+    A process that starts in the block ignores Ctrl+C, too, until it
+    changes its own setting.
     """
     # Python allows only the main thread to set the handling of signals.
     if threading.current_thread() is not threading.main_thread():
@@ -355,8 +355,7 @@ def _ignoring_ctrl_c() -> Iterator[None]:
 def _checked_count(count: int | None) -> int:
     """Return a valid number of workers; for None, the number of available threads.
 
-    ParameterError is raised for a number below 1 or an impossibly
-    large one.
+    ParameterError is raised for a number below 1 or an impossibly large one.
     """
     if count is None:
         return threads.available()
@@ -372,11 +371,10 @@ def _checked_count(count: int | None) -> int:
 def _become_worker(worker_end: Connection, gently: bool) -> None:
     """Make this process a worker with one thread, which exits when its owner process ends.
 
-    `worker_end` is this process's end of a pipe. Only the owner
-    has the other end, which the system closes when the owner ends
-    in any way: no worker goes on without an owner. `gently`
-    lowers the priority of this process. Ctrl+C is handled by the
-    owner.
+    `worker_end` is this process's end of a pipe. Only the owner has the
+    other end, which the system closes when the owner ends in any way:
+    no worker goes on without an owner. `gently` lowers the priority of
+    this process. Ctrl+C is handled by the owner.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if gently and hasattr(os, "nice"):

@@ -1,7 +1,7 @@
 """Execution of the units of a run by an executor.
 
-Several units are computed at a time, in any order. The results are the same as
-one by one.
+Several units are computed at a time, in any order. The results are the
+same as one by one.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ class _FoldCache(threading.local):
 
     Each thread has a cache, because methods store results with the data.
 
-    The data outlive the run: the next run may be another method
-    on the same folds.
+    The data outlive the run: the next run may be another method on the
+    same folds.
     """
 
     def __init__(self) -> None:
@@ -101,9 +101,9 @@ class _FoldCache(threading.local):
     def fold(self, task: Task) -> FoldContext:
         """Return the fold of a task, with its data prepared for all units of the run.
 
-        The result is stored for the next unit, another
-        combination of parameters' values on the fold. Only the
-        few folds that were used last are kept.
+        The result is stored for the next unit, another combination of
+        parameters' values on the fold. Only the few folds that were
+        used last are kept.
         """
         number = task.unit.fold
         # `run` is an id of the run, which all its tasks have.
@@ -122,9 +122,9 @@ class _FoldCache(threading.local):
     def _group(self, key: Hashable, fold: Fold) -> TrainingData:
         """Return the training data of a fold, grouped by queries, and keep them for other runs.
 
-        Beyond a limit of bytes, the data that were not used for
-        the longest time are discarded. `key` is equal for folds
-        with the same data.
+        Beyond a limit of bytes, the data that were not used for the
+        longest time are discarded. `key` is equal for folds with the
+        same data.
         """
         if key not in self._grouped:
             self._grouped[key] = group_training(fold)
@@ -142,9 +142,9 @@ _FOLDS = _FoldCache()
 def learn_unit(task: Task) -> Learned:
     """Train one combination of parameters on one fold, a unit, on one thread.
 
-    This function runs in a worker. It returns a pair: the path,
-    which is the sequence of models with their measures, and the
-    duration in seconds.
+    This function runs in a worker. It returns a pair: the path, which
+    is the sequence of models with their measures, and the duration in
+    seconds.
 
     Raises
     ------
@@ -152,8 +152,8 @@ def learn_unit(task: Task) -> Learned:
         If another thread of this process cancelled the run.
     """
     began = time.perf_counter()
-    # A note for the user does not need to be passed on at once: it goes back
-    # with the path.
+    # A note for the user does not need to be passed on at once: it goes
+    # back with the path.
     notes: list[Note] = []
     latest: Step | WorkProgress = WorkProgress("learning", 0.0)
 
@@ -166,8 +166,9 @@ def learn_unit(task: Task) -> Learned:
             latest = event
             task.source.follow(task.unit, event)
 
-    # Inside `heeding`, long computations call this function again and again. It
-    # repeats the latest event, and raises Cancelled if the run was cancelled.
+    # Inside `heeding`, long computations call this function again and
+    # again. It repeats the latest event, and raises Cancelled if the
+    # run was cancelled.
     with threads.at_most(1), heeding(lambda: task.source.follow(task.unit, latest)):
         path = _FOLDS.fold(task).path(task.unit, follow)
     return replace(path, notes=tuple(notes)), time.perf_counter() - began
@@ -176,8 +177,8 @@ def learn_unit(task: Task) -> Learned:
 class UnitScheduler:
     """Submits the units of one run to an executor, and collects their results.
 
-    A unit is one combination of the parameters' values on one
-    fold; its result is a path, the sequence of its models.
+    A unit is one combination of the parameters' values on one fold; its
+    result is a path, the sequence of its models.
 
     As a context manager, it cancels pending units on exit.
 
@@ -197,8 +198,8 @@ class UnitScheduler:
     Attributes
     ----------
     paths : dict of (int, int) to PathResult
-        Finished and reported paths, by the number of the fold and the position
-        of the combination.
+        Finished and reported paths, by the number of the fold and the
+        position of the combination.
 
     Raises
     ------
@@ -218,9 +219,9 @@ class UnitScheduler:
     ) -> None:
         """Give the folds of a plan to the executor, and submit the first units.
 
-        `units` are the combinations of parameters' values on the
-        folds. `keep` converts the finished path of each unit, the
-        sequence of its models, to the form in which it is kept.
+        `units` are the combinations of parameters' values on the folds.
+        `keep` converts the finished path of each unit, the sequence of
+        its models, to the form in which it is kept.
         """
         self.paths: dict[tuple[int, int], PathResult] = {}
         self._keep = keep
@@ -232,15 +233,15 @@ class UnitScheduler:
             *self._executor.lost,
         )
 
-        # An OSError is one of the network: files that cannot be written raise
-        # OutputError.
+        # An OSError is one of the network: files that cannot be written
+        # raise OutputError.
         unreachable_errors: tuple[type[BaseException], ...] = (
             *self._lost_worker_errors,
             OSError,
         )
         try:
-            # Compute the ranks of the document ids now: they are sent to the
-            # workers with the parts.
+            # Compute the ranks of the document ids now: they are sent
+            # to the workers with the parts.
             by_id = convention(plan.convention).ties is Ties.DOCUMENT_ID
             for part in (part for fold in folds for part in fold.parts.values()):
                 (
@@ -270,15 +271,15 @@ class UnitScheduler:
     def finish(self, fold: int) -> Iterator[Event]:
         """Yield events until the units of a fold are finished, and those of others meanwhile.
 
-        A unit is one combination of the parameters' values on one
-        fold, and `fold` is the number of the fold. Until a unit
-        finishes there is a progress event every tenth of a
-        second, so that the caller can stop.
+        A unit is one combination of the parameters' values on one fold,
+        and `fold` is the number of the fold. Until a unit finishes
+        there is a progress event every tenth of a second, so that the
+        caller can stop.
 
-        The path of a finished unit, the sequence of its models,
-        is converted for storage, and put into the attribute
-        `paths`. The start and the end of a unit are reported
-        together, because the worker does not report the start.
+        The path of a finished unit, the sequence of its models, is
+        converted for storage, and put into the attribute `paths`. The
+        start and the end of a unit are reported together, because the
+        worker does not report the start.
 
         Raises
         ------
@@ -315,8 +316,7 @@ class UnitScheduler:
     def _submit_units(self) -> None:
         """Submit units until the executor has as many unfinished ones as it may have.
 
-        The other units of the run remain pending until the next
-        call.
+        The other units of the run remain pending until the next call.
         """
         try:
             while self._pending_units and len(self._futures) < self._max_submitted:
@@ -330,10 +330,10 @@ class UnitScheduler:
     def _latest_progress(self) -> tuple[Unit, WorkProgress]:
         """Return the latest progress of a worker, with its unit.
 
-        A unit is one combination of parameters' values on one
-        fold. Workers in other processes report no progress: the
-        result is then any unit that is being computed, with the
-        progress "waiting".
+        A unit is one combination of parameters' values on one fold.
+        Workers in other processes report no progress: the result is
+        then any unit that is being computed, with the progress
+        "waiting".
         """
         latest = self._source.latest() if isinstance(self._source, InMemory) else None
         return latest or (

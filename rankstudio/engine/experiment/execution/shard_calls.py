@@ -31,8 +31,8 @@ class PartFile:
     Attributes
     ----------
     folder : str
-        Folder in which the file was written, or in which this
-        machine stores such files.
+        Folder in which the file was written, or in which this machine
+        stores such files.
     name : str
         Name of the file.
     documents : int
@@ -55,8 +55,8 @@ class PartFile:
     def open(self) -> TrainingData:
         """Return the training data of the part, its arrays mapped into memory.
 
-        Nothing is verified yet: each shard, a range of queries, is verified
-        when it is first used.
+        Nothing is verified yet: each shard, a range of queries, is
+        verified when it is first used.
 
         Raises
         ------
@@ -78,8 +78,8 @@ class PartFile:
 class ShardCall:
     """Messages for one shard, a range of the training queries, to be sent to a worker.
 
-    A session is one computation on all shards, in which each
-    shard has a state that messages change.
+    A session is one computation on all shards, in which each shard has
+    a state that messages change.
 
     Attributes
     ----------
@@ -94,8 +94,7 @@ class ShardCall:
     heard : int
         Number of earlier messages to the shard.
     messages : tuple
-        The last message, or all messages that the worker's state
-        lacks.
+        The last message, or all messages that the worker's state lacks.
     room : float or None
         Limit of the worker's memory for states in bytes; None for its own limit.
     """
@@ -112,10 +111,10 @@ class ShardCall:
 def answer(call: ShardCall) -> Sums | None:
     """Return a shard's summands for the last message of a call.
 
-    A shard is a range of the training queries; the summands of
-    all shards give a sum. The result is None if this worker has
-    lost the state of the shard, so that the caller must send the
-    earlier messages again.
+    A shard is a range of the training queries; the summands of all
+    shards give a sum. The result is None if this worker has lost the
+    state of the shard, so that the caller must send the earlier
+    messages again.
     """
     with threads.STEADY, threads.at_most(1):
         return _WORKER_STATE.session(call).answer(call)
@@ -129,8 +128,8 @@ def forget(session: str) -> None:
 class _StoredState(NamedTuple):
     """The state of a shard, a range of the training queries, between two calls.
 
-    With it are stored its scratch memory, and the number `heard`
-    of the messages that it has received.
+    With it are stored its scratch memory, and the number `heard` of the
+    messages that it has received.
     """
 
     state: ShardState
@@ -145,13 +144,13 @@ class _Session:
         """Start the session of a call, without states of shards; `data` are those of the call.
 
         `_states` has the state of each shard by the index of the shard.
-        `_locks` has a lock for each shard, so that one call at a time changes
-        its state.
+        `_locks` has a lock for each shard, so that one call at a time
+        changes its state.
         """
         self._data = data
         self._part = KeptPart(call.part.path)
-        # Bytes for the states of the shards: without a limit of the caller,
-        # this process's share of half of the memory.
+        # Bytes for the states of the shards: without a limit of the
+        # caller, this process's share of half of the memory.
         n_bytes = (
             budget() / 2 / threads.processors() if call.room is None else call.room
         )
@@ -162,21 +161,22 @@ class _Session:
     def answer(self, call: ShardCall) -> Sums | None:
         """Pass the messages of a call to its shard, and return the answer to the last one.
 
-        An answer is a shard's summands of a sum over all shards.
-        The call's `heard` must be the number of messages that the
-        state of the shard has received.
+        An answer is a shard's summands of a sum over all shards. The
+        call's `heard` must be the number of messages that the state of
+        the shard has received.
 
-        The result is None if the state of the shard is lost: the
-        caller must send all messages again.
+        The result is None if the state of the shard is lost: the caller
+        must send all messages again.
         """
         with self._locks[call.index]:  # a call that was given up may still be at work
             if call.index not in self._states:
                 # Verify the rows of the shard on their first use.
                 self._part.check(self._data.shards[call.index].rows)
-            # Work is "replayed" if a state depends on all earlier messages: a
-            # new worker must hear them again. For other work, a message needs no
-            # earlier one. A stored state is used if it has heard the same
-            # messages as the caller assumes.
+            # Work is "replayed" if a state depends on all earlier
+            # messages: a new worker must hear them again. For other
+            # work, a message needs no earlier one. A stored state is
+            # used if it has heard the same messages as the caller
+            # assumes.
             data = self._data.shard(call.index)
             stored_state = self._states.pop(call.index, None)
             if (
@@ -220,8 +220,8 @@ class _WorkerState:
     def session(self, call: ShardCall) -> _Session:
         """Return the session to which a call belongs; the first call begins a new session.
 
-        A session has the states of the shards in this worker.
-        Beyond a fixed number, the oldest sessions are discarded.
+        A session has the states of the shards in this worker. Beyond a
+        fixed number, the oldest sessions are discarded.
         """
         with self._lock:
             if call.session not in self._sessions:
@@ -234,12 +234,12 @@ class _WorkerState:
     def _data_of(self, part: PartFile) -> TrainingData:
         """Return the training data in the file of a part, mapped into memory.
 
-        The data stay open, with what was computed from them,
-        because the next computation is often on the same part,
-        for example with another parameter value.
+        The data stay open, with what was computed from them, because
+        the next computation is often on the same part, for example with
+        another parameter value.
         """
-        # The latest subset of columns is made from the data of all columns, and
-        # stored too.
+        # The latest subset of columns is made from the data of all
+        # columns, and stored too.
         if part.columns is not None:
             if self._column_subset is None or self._column_subset[0] != part:
                 data_of_all_columns = self._data_of(replace(part, columns=None))

@@ -39,8 +39,8 @@ from rankstudio.engine.methods.shards.work import ShardWork, TreeSum
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
-# calls submitted at a time for each worker, whose answers are added in order of
-# the shards
+# calls submitted at a time for each worker, whose answers are added in
+# order of the shards
 _CALLS_AHEAD = 4
 _MAX_LOSSES = 4  # workers, one after the other, that may be lost with the same shard
 _POLL_SECONDS = 0.1  # seconds within which a stop is noticed
@@ -60,8 +60,8 @@ class ShardWorkers(Protocol):
     """Workers in other processes that compute the shards of a session.
 
     A shard is a range of the training queries. A session is one
-    computation on all shards; a worker keeps a state of each of
-    its shards.
+    computation on all shards; a worker keeps a state of each of its
+    shards.
 
     Attributes
     ----------
@@ -78,8 +78,8 @@ class ShardWorkers(Protocol):
     def room(self) -> float | None:
         """Return the memory limit, in bytes, for the states of shards in each worker.
 
-        A shard is a range of the training queries. The result is
-        None if each worker has its own limit.
+        A shard is a range of the training queries. The result is None
+        if each worker has its own limit.
         """
 
     def give(self, part: PartFile) -> None:
@@ -100,13 +100,13 @@ def shard_executor(
 ) -> ShardExecutor:
     """Return the workers that share the shards of a path, the models of one combination.
 
-    A combination is one value of each parameter; a shard is a
-    range of the training queries. `executor` executes the units
-    of the run. Without one, or if it has no workers in other
-    processes, the shards are computed by threads of this process.
+    A combination is one value of each parameter; a shard is a range of
+    the training queries. `executor` executes the units of the run.
+    Without one, or if it has no workers in other processes, the shards
+    are computed by threads of this process.
 
-    `estimate` is the memory that the run needs. It limits the number of the
-    threads, and by its `room` the bytes of the shards' states.
+    `estimate` is the memory that the run needs. It limits the number of
+    the threads, and by its `room` the bytes of the shards' states.
     """
     if isinstance(executor, ProvidesShardExecutor):
         workers = executor.shard_executor()
@@ -115,29 +115,29 @@ def shard_executor(
         return workers
     if estimate is None:
         return IN_PROCESS
-    # `IN_PROCESS` is the one object with the default limits: all threads, and
-    # half of the memory limit. It is shared by all runs.
+    # `IN_PROCESS` is the one object with the default limits: all
+    # threads, and half of the memory limit. It is shared by all runs.
     has_default_limits = (
         estimate.threads >= threads.available() and estimate.room >= estimate.budget / 2
     )
     if has_default_limits:
         return IN_PROCESS
-    # The first argument is a function: the default limit may change during a
-    # run.
+    # The first argument is a function: the default limit may change
+    # during a run.
     return InProcess(lambda: estimate.room, estimate.threads)
 
 
 def workers_here(executor: Executor | None) -> WorkersHere:
     """Return the number of an executor's workers on this machine, and if they share shards.
 
-    A shard is a range of the training queries. The workers use
-    the memory of this machine. An executor that does not say how
-    many workers it has counts as one worker, as does None.
+    A shard is a range of the training queries. The workers use the
+    memory of this machine. An executor that does not say how many
+    workers it has counts as one worker, as does None.
     """
     shares_shards = isinstance(executor, ProvidesShardExecutor)
     return (
-        # An executor of another library need not say how many workers it has:
-        # count one.
+        # An executor of another library need not say how many workers
+        # it has: count one.
         WorkersHere(getattr(executor, "count", 1), shares_shards)
         if executor is not None
         else ALONE
@@ -155,8 +155,8 @@ class Elsewhere:
     Attributes
     ----------
     room : float or None
-        Memory limit for states of all workers of this machine in bytes; None
-        for no further limit.
+        Memory limit for states of all workers of this machine in bytes;
+        None for no further limit.
     """
 
     def __init__(self, workers: ShardWorkers) -> None:
@@ -168,9 +168,9 @@ class Elsewhere:
     def session(self, data: TrainingData, work: ShardWork) -> Iterator[ShardSession]:
         """Provide a session, in which the workers keep a state for each shard.
 
-        `data` are the training data, of which each shard is a range of queries, and
-        `work` is the computation on each shard. After the block, the workers discard
-        the states.
+        `data` are the training data, of which each shard is a range of
+        queries, and `work` is the computation on each shard. After the
+        block, the workers discard the states.
 
         Raises
         ------
@@ -182,8 +182,8 @@ class Elsewhere:
         self._workers.give(part)
         session = _Session(self._workers, part, work, len(data.shards))
         if self.room is not None:
-            # `room` is an estimate of the memory, in bytes, that all workers
-            # may use for states of shards.
+            # `room` is an estimate of the memory, in bytes, that all
+            # workers may use for states of shards.
             session.limit(self.room)
         try:
             yield session
@@ -194,9 +194,9 @@ class Elsewhere:
 class _Session:
     """One computation on all shards, ranges of the training queries, by remote workers.
 
-    It sends messages to all shards, and sums their answers in the
-    order of the shards. Each worker keeps a state of each of its
-    shards, which the messages change.
+    It sends messages to all shards, and sums their answers in the order
+    of the shards. Each worker keeps a state of each of its shards,
+    which the messages change.
     """
 
     def __init__(
@@ -216,8 +216,8 @@ class _Session:
     def limit(self, room: float) -> None:
         """Limit the bytes of the states of shards on all workers together.
 
-        The limit of each worker is its share of `room`. Workers
-        that have limits of their own stay as they are.
+        The limit of each worker is its share of `room`. Workers that
+        have limits of their own stay as they are.
         """
         if self._room is not None:
             self._room = min(self._room, room / self._workers.count)
@@ -225,10 +225,9 @@ class _Session:
     def sum(self, message: Any, activity: str = "summing over shards") -> Waiting[Sums]:
         """Send a message to every shard; yield progress, and return the sum of the answers.
 
-        A shard is a range of the training queries, and its answer
-        are its summands. The progress events are named by
-        `activity`. WorkerError is raised if several workers in a
-        row are lost.
+        A shard is a range of the training queries, and its answer are
+        its summands. The progress events are named by `activity`.
+        WorkerError is raised if several workers in a row are lost.
         """
         # Messages are kept only if a new worker must repeat them.
         self._messages.append(message)
@@ -267,11 +266,10 @@ class _Session:
     ) -> Sums | None:
         """Return the answer of a shard, or None if the answer is still pending.
 
-        `index` is the number of the shard, and `pending_answers`
-        has the pending answers by this number. If a worker is
-        lost, the shard is asked again, and its entry there
-        replaced. WorkerError is raised if several workers in a
-        row are lost.
+        `index` is the number of the shard, and `pending_answers` has
+        the pending answers by this number. If a worker is lost, the
+        shard is asked again, and its entry there replaced. WorkerError
+        is raised if several workers in a row are lost.
         """
         # A pending call is stranded if it waits for a lost worker: it is made again.
         future = pending_answers[index]
@@ -301,8 +299,8 @@ class _Session:
     def _ask(self, index: int, anew: bool = False) -> Answer:
         """Send the last message to the shard with an index, and return its pending answer.
 
-        With ``anew``, all messages of the session are sent,
-        because the worker may have no state of the shard.
+        With ``anew``, all messages of the session are sent, because the
+        worker may have no state of the shard.
         """
         heard = 0 if anew or not self._work.replayed else len(self._messages) - 1
         messages = tuple(self._messages[heard:])
@@ -322,8 +320,8 @@ class _Session:
 class ProcessWorkers:
     """Processes of this machine, each with shards of its own.
 
-    A shard is a range of the training queries. A process that is
-    lost is started again.
+    A shard is a range of the training queries. A process that is lost
+    is started again.
 
     Parameters
     ----------
@@ -357,8 +355,8 @@ class ProcessWorkers:
     def ask(self, call: ShardCall) -> Answer:
         """Submit a call for a shard to the process of the shard; return the pending answer.
 
-        A process that has ended is replaced by a new one, which
-        has no states of shards.
+        A process that has ended is replaced by a new one, which has no
+        states of shards.
         """
         # The same process always has the same shards, because it stores their states.
         process_index = call.index % self.count
@@ -376,8 +374,8 @@ class ProcessWorkers:
         """Discard the states of a session on all processes."""
         for process in self._processes:
             try:
-                # `forget` is the function of the module `shard_calls`, not this
-                # method.
+                # `forget` is the function of the module `shard_calls`,
+                # not this method.
                 process.submit(forget, session)
             except (
                 BrokenExecutor,
@@ -408,8 +406,9 @@ def write_part(data: TrainingData) -> PartFile:
     if data.source is not None:
         return replace(write_part(data.source), columns=data.columns)
 
-    # A file that was written earlier is used again, while it exists in the same
-    # folder. The ranks of the document ids decide ties; None if not needed.
+    # A file that was written earlier is used again, while it exists in
+    # the same folder. The ranks of the document ids decide ties; None
+    # if not needed.
     ranks = data.grading.found_ranks
     # The files are remembered with the data, by whether they have these ranks.
     files = data.shared.of(_Files).written
@@ -420,8 +419,8 @@ def write_part(data: TrainingData) -> PartFile:
         if is_in_folder and store.is_whole(earlier_file.path):
             return earlier_file
 
-    # The ids of the queries and the features in this file are never read, so they
-    # are just counted.
+    # The ids of the queries and the features in this file are never
+    # read, so they are just counted.
     n = data.X.shape[1]
     ids = np.arange(1, n + 1, dtype=np.int64)
     queries = tuple(map(str, range(data.ptr.size - 1)))

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from rankstudio.engine.errors import ParameterError
 
-# Values in the training parts of all threads together: some gigabytes with the
-# arrays computed from them.
+# Values in the training parts of all threads together: some gigabytes
+# with the arrays computed from them.
 _MAX_NUMBERS = 1 << 26
 
 
@@ -20,20 +20,20 @@ _MAX_NUMBERS = 1 << 26
 class Workers:
     """An executor for the units of runs, and the sizes of runs for which it is worthwhile.
 
-    A unit is one combination of the parameters' values on one
-    fold.
+    A unit is one combination of the parameters' values on one fold.
 
     Attributes
     ----------
     executor : Executor or None
         Executor; None to run one unit after the other.
     least : int
-        Smallest number of units: with fewer units, a method's own threads use
-        the processors better.
+        Smallest number of units: with fewer units, a method's own
+        threads use the processors better.
     most : int or None
-        Largest number of values in the training parts; None for no limit. With
-        more values, a method's own threads also use the processors better, and
-        the intermediate results of several workers would need too much memory.
+        Largest number of values in the training parts; None for no
+        limit. With more values, a method's own threads also use the
+        processors better, and the intermediate results of several
+        workers would need too much memory.
     """
 
     executor: Executor | None = None
@@ -48,9 +48,9 @@ class Workers:
     def serve(self, n_units: int, n_numbers: int) -> Executor | None:
         """Return the executor for a run; None if the run is faster or smaller without one.
 
-        `n_units` is the number of units of the run (combinations
-        of parameters' values on a fold), and `n_numbers` the
-        number of values in its training parts.
+        `n_units` is the number of units of the run (combinations of
+        parameters' values on a fold), and `n_numbers` the number of
+        values in its training parts.
         """
         is_small = n_units < self.least
         is_large = self.most is not None and n_numbers > self.most
@@ -65,8 +65,8 @@ ALONE = Workers()
 class Certificates:
     """Files for TLS, which encrypts the traffic with the workers of a cluster.
 
-    Only workers and schedulers with a certificate of the same
-    authority are accepted.
+    Only workers and schedulers with a certificate of the same authority
+    are accepted.
 
     Attributes
     ----------

@@ -93,8 +93,8 @@ def plan_words(plan: Plan) -> list[str]:
     else:
         words += ["--method", plan.method]
     ranker = plan.ranker_entry
-    # The grid that a method has as its first parameter is written even if it
-    # has its default value: it says what the run tries.
+    # The grid that a method has as its first parameter is written even
+    # if it has its default value: it says what the run tries.
     words += parameter_words(
         plan.entry.parameters, plan.parameters, _first_grid_name(plan.entry, ranker)
     )
@@ -107,12 +107,12 @@ def plan_words(plan: Plan) -> list[str]:
             prefix="--ranker-",
         )
 
-    # The terminal would take these two settings from the data, so they are
-    # always written.
+    # The terminal would take these two settings from the data, so they
+    # are always written.
     words += [] if given_ranking else ["--select-by", plan.select_by, *convention_words]
-    # The other fields, if they differ from their defaults: those of all fields,
-    # `WORDS`, that are not written above or below. A given ranking is the only
-    # model, so no rule selects one.
+    # The other fields, if they differ from their defaults: those of all
+    # fields, `WORDS`, that are not written above or below. A given
+    # ranking is the only model, so no rule selects one.
     written_names = {*_WRITTEN_FIELDS, "rule"} if given_ranking else _WRITTEN_FIELDS
     words += field_words(plan, [name for name in WORDS if name not in written_names])
     hand_choices = plan.extension(HandChoices)
@@ -125,12 +125,11 @@ def plan_words(plan: Plan) -> list[str]:
 def _first_grid_name(entry: Method, ranker: Method | None = None) -> tuple[str, ...]:
     """Return the name of a method's first parameter if the parameter is a grid, as a tuple.
 
-    This grid is written into a command even with its default
-    value.
+    This grid is written into a command even with its default value.
 
-    `entry` is the method, and `ranker` a final ranker. The result
-    is () if the parameter is no grid, or if it only concerns the
-    method's own ranking, which a final ranker replaces.
+    `entry` is the method, and `ranker` a final ranker. The result is ()
+    if the parameter is no grid, or if it only concerns the method's own
+    ranking, which a final ranker replaces.
     """
     first = entry.parameters[:1]
     return tuple(
@@ -151,10 +150,10 @@ def parameter_words(
 ) -> Iterator[str]:
     """Yield the terminal options of parameters with other values than the defaults.
 
-    Each option is two words, such as "--lambda" and its value, or
-    one word with "=". `values` has the values by name. Parameters
-    with a name in `always` have an option in any case. `prefix`
-    begins each option, such as "--ranker-" for a final ranker.
+    Each option is two words, such as "--lambda" and its value, or one
+    word with "=". `values` has the values by name. Parameters with a
+    name in `always` have an option in any case. `prefix` begins each
+    option, such as "--ranker-" for a final ranker.
     """
     for p in parameters:
         if p.name in always or values[p.name] != p.default:
@@ -165,8 +164,8 @@ def parameter_words(
 def field_words(plan: Plan, names: Iterable[str]) -> Iterator[str]:
     """Yield the terminal options of fields of a plan, such as "--seed", "3".
 
-    Only the fields in `names` are written, and only those with another value
-    than the default.
+    Only the fields in `names` are written, and only those with another
+    value than the default.
     """
     default_plan = Plan(plan.data)
     for name in names:
@@ -183,8 +182,8 @@ def column_words(plan: Plan) -> Iterator[str]:
         if setting is True:
             yield COLUMN_OPTIONS[name]
             continue
-        # The files of several judges are one option each, because a path may
-        # have commas.
+        # The files of several judges are one option each, because a
+        # path may have commas.
         if name == "judgments" and isinstance(setting, tuple):
             for file in setting:
                 yield from option_words(COLUMN_OPTIONS[name], file)
@@ -206,8 +205,8 @@ def group_words(plan: Plan) -> Iterator[str]:
         yield from option_words("--costs", costs.text())
     if preferences_of(plan):
         yield from option_words("--preferences", preferences_of(plan)["path"])
-    # Clicks are preferences too: "pairs" says which documents make a pair with
-    # a clicked one, and "eta" how positions are weighted.
+    # Clicks are preferences too: "pairs" says which documents make a
+    # pair with a clicked one, and "eta" how positions are weighted.
     if "pairs" in preferences_of(plan):
         yield from option_words("--click-pairs", preferences_of(plan)["pairs"])
         yield from option_words("--eta", preferences_of(plan)["eta"])
@@ -225,8 +224,8 @@ def as_python(
     out : str
         New folder for the results, as in ``rankstudio run``; "" for none.
     computed_with : Mapping of str to str
-        Versions of the libraries with which the results had their exact bits,
-        by name of the library, for a comment; empty if unknown.
+        Versions of the libraries with which the results had their exact
+        bits, by name of the library, for a comment; empty if unknown.
     """
     lines = [
         plan_code(plan),
@@ -247,9 +246,9 @@ def program(
 ) -> str:
     """Return the text of a Python program from its imports and its other lines.
 
-    A comment names the versions of libraries in `computed_with`,
-    by name of the library, which give the same bits; it is left
-    out if `computed_with` is empty.
+    A comment names the versions of libraries in `computed_with`, by
+    name of the library, which give the same bits; it is left out if
+    `computed_with` is empty.
     """
     origin_text = origin(computed_with)
     comment = [f"# {comment_text(origin_text, 'python')}"] if origin_text else []
@@ -261,9 +260,9 @@ def as_notebook(
 ) -> str:
     """Return a Jupyter notebook, as JSON, that runs a plan and shows its results.
 
-    `out` is the new folder for the results, "" for none; `computed_with` has
-    the versions with which the results had their exact bits, by name of the
-    library, empty if unknown.
+    `out` is the new folder for the results, "" for none;
+    `computed_with` has the versions with which the results had their
+    exact bits, by name of the library, empty if unknown.
 
     The notebook has the format 4.5. Its text is the same for equal arguments.
     """
@@ -286,8 +285,7 @@ def as_notebook(
 def notebook(*cells: tuple[str, str]) -> str:
     """Return a Jupyter notebook of these cells, as the JSON of its file.
 
-    Each cell is a pair of its kind, "markdown" or "code", and its
-    text.
+    Each cell is a pair of its kind, "markdown" or "code", and its text.
     """
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     content = {
@@ -302,8 +300,8 @@ def notebook(*cells: tuple[str, str]) -> str:
 def _notebook_cell(number: int, kind: str, text: str) -> dict[str, Any]:
     """Return a cell of a Jupyter notebook as plain values for its JSON.
 
-    `kind` is "markdown" or "code", and `text` the contents of the
-    cell. The id of the cell is made from `number`.
+    `kind` is "markdown" or "code", and `text` the contents of the cell.
+    The id of the cell is made from `number`.
     """
     shared = {
         "cell_type": kind,
@@ -340,8 +338,8 @@ def _make_folder_lines(out: str) -> list[str]:
 def origin(computed_with: Mapping[str, str]) -> str:
     """Return a sentence on the versions of libraries that give the same bits.
 
-    `computed_with` has the versions by name of the library. The
-    result is "" if it is empty.
+    `computed_with` has the versions by name of the library. The result
+    is "" if it is empty.
     """
     names = ", ".join(f"{name} {number}" for name, number in computed_with.items())
     return f"The same bits, on the same data, with {names}." if names else ""
@@ -350,10 +348,9 @@ def origin(computed_with: Mapping[str, str]) -> str:
 def plan_code(plan: Plan, names: Collection[str] = ()) -> str:
     """Return Python code that makes a plan, a call of `Plan`, as a text of several lines.
 
-    Without `names`, all fields of the plan are written. With
-    `names`, only fields with these names are written, if their
-    values differ from the defaults; `names` should contain
-    "data".
+    Without `names`, all fields of the plan are written. With `names`,
+    only fields with these names are written, if their values differ
+    from the defaults; `names` should contain "data".
     """
     defaults = plan_as_dict(Plan(plan.data))
     arguments = []
@@ -402,8 +399,9 @@ class PlanFormat:
     help : str
         Description in a sentence.
     text : callable
-        Returns a plan in this format, given the results folder ("" for none)
-        and the versions that give the same bits (empty if unknown).
+        Returns a plan in this format, given the results folder ("" for
+        none) and the versions that give the same bits (empty if
+        unknown).
     """
 
     key: str

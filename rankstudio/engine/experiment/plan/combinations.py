@@ -56,8 +56,9 @@ def varied_axes(combinations: Sequence[tuple[Any, ...]]) -> tuple[int, ...]:
     """Return the positions of the axes on which combinations of parameters differ.
 
     An axis is a parameter for which the plan has several values. Each
-    combination has one of them for every axis, in the order of the axes. If all
-    combinations are equal, the result is the first position.
+    combination has one of them for every axis, in the order of the
+    axes. If all combinations are equal, the result is the first
+    position.
     """
     positions = (
         position
@@ -76,11 +77,11 @@ class ParameterCombination:
     parameters : Mapping
         Values of the method's parameters, by name.
     ranker : Mapping
-        Values of the final ranker's parameters, by name; empty
-        without a final ranker.
+        Values of the final ranker's parameters, by name; empty without
+        a final ranker.
     values : tuple
-        Values of the parameters for which the plan has several
-        values, the axes, in their order.
+        Values of the parameters for which the plan has several values,
+        the axes, in their order.
     """
 
     parameters: Mapping[str, Any] = field(default_factory=FrozenMapping)

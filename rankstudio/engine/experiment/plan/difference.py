@@ -40,9 +40,9 @@ def differences(
     Returns
     -------
     tuple of str
-        One text per difference, with the value of the first plan;
-        empty for equal plans. For different methods no parameters
-        are listed, because they are not comparable.
+        One text per difference, with the value of the first plan; empty
+        for equal plans. For different methods no parameters are listed,
+        because they are not comparable.
     """
     if plan.method != reference.method:
         return (tr("another method"),)
@@ -70,10 +70,9 @@ def differences(
 def parameter_texts(plan: Plan) -> dict[str, str]:
     """Return the value of each parameter that has an effect as a text, by its label.
 
-    Labels of parameters of the final ranker begin with the
-    ranker's name. Groups of features, preferences, and a
-    selection rule other than "best" are included if the plan has
-    them.
+    Labels of parameters of the final ranker begin with the ranker's
+    name. Groups of features, preferences, and a selection rule other
+    than "best" are included if the plan has them.
     """
     ranker = plan.ranker_entry
     # With a final ranker, the parameters of the method's own ranking
@@ -102,11 +101,10 @@ def parameter_texts(plan: Plan) -> dict[str, str]:
 def _preference_source(plan: Plan) -> dict[str, str]:
     """Return the file name of a plan's preferences or clicks, as a dict with its label.
 
-    The result is {} for a plan that learns from the labels of
-    documents.
+    The result is {} for a plan that learns from the labels of documents.
 
-    For clicks, the text also names the documents that make pairs with a clicked
-    one, and η, the exponent of the weights of positions.
+    For clicks, the text also names the documents that make pairs with a
+    clicked one, and η, the exponent of the weights of positions.
     """
     preferences = preferences_of(plan)
     if not preferences:
@@ -139,10 +137,10 @@ def distinctions(plans: Mapping[int, Plan]) -> dict[int, str]:
     """Return a text for each plan that distinguishes it from the others: "λ 1, 2 · features k 5".
 
     The text has the parameters in which plans of the same method
-    differ. It also has the rule, the measure that chooses the
-    model, and the convention of the measures, if the plans differ
-    in these. `plans` may have any integers as keys, such as
-    numbers of runs; the result has the same keys.
+    differ. It also has the rule, the measure that chooses the model,
+    and the convention of the measures, if the plans differ in these.
+    `plans` may have any integers as keys, such as numbers of runs; the
+    result has the same keys.
     """
     # The values of the parameters as texts, by label, for each plan.
     values = {key: parameter_texts(plan) for key, plan in plans.items()}
@@ -212,9 +210,10 @@ def _changed_parameters(
 def _parameter_text(parameter: Parameter, value: Any, other: Any, names: Names) -> str:
     """Return the label of a parameter with its value, in comparison with another plan.
 
-    For a set of features, the text names added and removed ones, by `names`,
-    which has the names of features by id. `value` is that of the plan that is
-    described, `other` that of the plan compared with it; both are canonical.
+    For a set of features, the text names added and removed ones, by
+    `names`, which has the names of features by id. `value` is that of
+    the plan that is described, `other` that of the plan compared with
+    it; both are canonical.
     """
     # A tuple of several values, which a plan tries one by one, is written as it is.
     if (
@@ -254,9 +253,9 @@ def _feature_names(ids: Iterable[int], names: Names) -> str:
 def _protocol_differences(plan: Plan, reference: Plan) -> tuple[str, ...]:
     """Return a text for each setting, besides the method, in which a plan differs.
 
-    `plan` is compared with `reference`, and each text has the
-    value of `plan`. The method and its parameters are not
-    compared. The result is () without differences.
+    `plan` is compared with `reference`, and each text has the value of
+    `plan`. The method and its parameters are not compared. The result
+    is () without differences.
     """
     hand_choices = plan.extension(HandChoices)
     preference_text = learned_from(preferences_of(plan))

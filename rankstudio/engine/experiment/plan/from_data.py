@@ -10,8 +10,8 @@ from rankstudio.engine.experiment.plan.plan import Plan
 def with_data_format(plan: Plan, dataset: FoldedDataset) -> Plan:
     """Return a plan that records the format in which the data were read.
 
-    The format is recorded among the columns of the plan. The plan
-    is returned unchanged if no plug-in read the data.
+    The format is recorded among the columns of the plan. The plan is
+    returned unchanged if no plug-in read the data.
     """
     data_format = dataset.origin.columns.format
     if not data_format or data_format == plan.columns.get("format"):
@@ -27,8 +27,8 @@ def with_usual_convention(plan: Plan, dataset: FoldedDataset) -> Plan:
 def with_known_costs(plan: Plan, dataset: FoldedDataset) -> Plan:
     """Return a plan with the costs of features that are stored beside the data of the plan.
 
-    A plan that already has costs is returned unchanged, as is any
-    plan if the data have no costs.
+    A plan that already has costs is returned unchanged, as is any plan
+    if the data have no costs.
     """
     costs = dataset.extension(FeatureCosts)
     if costs is None or plan.extension(FeatureCosts) is not None:

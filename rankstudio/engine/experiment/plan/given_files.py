@@ -44,8 +44,9 @@ class GivenRanking:
         PlanError
             If the values do not describe such files, or the method reads no files.
         """
-        # `check_field` raises the PlanError if its last argument is False. First:
-        # the values are a table, and not one of a method that reads no files.
+        # `check_field` raises the PlanError if its last argument is
+        # False. First: the values are a table, and not one of a method
+        # that reads no files.
         expected = tr(
             "a table with the strings name and path, and a table files with the SHA-256 of each file by its "
             "name"

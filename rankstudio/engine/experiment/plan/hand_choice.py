@@ -1,8 +1,8 @@
 """Features that were chosen by hand, and the queries on which they were chosen.
 
-A set of features that a user makes from a model depends on the queries that the
-model was trained and chosen on. If a run of the set is tested on these queries,
-its measures are too high.
+A set of features that a user makes from a model depends on the queries
+that the model was trained and chosen on. If a run of the set is tested
+on these queries, its measures are too high.
 """
 
 from __future__ import annotations
@@ -46,11 +46,10 @@ class HandChoice:
 class HandChoices:
     """Folds whose queries were known when the features that a plan pins were chosen by hand.
 
-    The queries are the training and validation queries of the
-    folds.
+    The queries are the training and validation queries of the folds.
 
-    The record of these folds changes no number; a run that
-    measures such queries is not ranked, see
+    The record of these folds changes no number; a run that measures
+    such queries is not ranked, see
     `rankstudio.engine.analysis.comparisons.comparability`.
 
     Attributes
@@ -87,8 +86,8 @@ def fold_origin(protocol: str, seed: int) -> str:
 def parse_hand_choices(text: str) -> tuple[HandChoice, ...]:
     """Parse a text with folds on which features were chosen by hand; return them in order.
 
-    For example "given: 1", or "5-fold, seed 0: 1, 2; given: 3". Each part
-    between semicolons is a protocol with the numbers of its folds.
+    For example "given: 1", or "5-fold, seed 0: 1, 2; given: 3". Each
+    part between semicolons is a protocol with the numbers of its folds.
 
     Raises
     ------
@@ -116,8 +115,8 @@ def hand_choices_text(choices: tuple[HandChoice, ...]) -> str:
 def _parsed_choices(part: str, text: str) -> list[HandChoice]:
     """Return the folds in one part of a text, such as "5-fold, seed 0: 1, 2".
 
-    Each fold is one on which features were chosen by hand. `text`
-    is the whole text, which the message of a PlanError quotes.
+    Each fold is one on which features were chosen by hand. `text` is
+    the whole text, which the message of a PlanError quotes.
     """
     origin, colon, folds = part.rpartition(":")
     numbers = [number.strip() for number in folds.split(",")]

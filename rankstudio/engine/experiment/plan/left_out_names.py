@@ -50,10 +50,10 @@ def plain_name(name: str) -> str:
 def canonical_name(name: str) -> str:
     """Return the canonical name of a measure.
 
-    For "Leave-Query-Out map" this is "leave-query-out MAP". The prefix says
-    that the measure is one of left-out queries; another prefix stands for
-    left-out pairs of documents. A prefix stays, and the measure behind it gets
-    its usual spelling.
+    For "Leave-Query-Out map" this is "leave-query-out MAP". The prefix
+    says that the measure is one of left-out queries; another prefix
+    stands for left-out pairs of documents. A prefix stays, and the
+    measure behind it gets its usual spelling.
 
     Raises
     ------

@@ -139,21 +139,23 @@ class Plan:
     data : str
         A data file or a folder of folds, or ``"sample"``.
     method : str
-        Key of the method in the catalog. A program may also pass an estimator,
-        of RankStudio or of another library, such as
-        ``SelectKBest(f_regression)``: its parameters become those of the plan.
+        Key of the method in the catalog. A program may also pass an
+        estimator, of RankStudio or of another library, such as
+        ``SelectKBest(f_regression)``: its parameters become those of
+        the plan.
     parameters : Mapping
-        Parameters by name; grids are tuples of numbers, features are 1-based
-        ids. Missing parameters have their defaults. Any parameter may have
-        several values, as a list; every combination is tried.
+        Parameters by name; grids are tuples of numbers, features are
+        1-based ids. Missing parameters have their defaults. Any
+        parameter may have several values, as a list; every combination
+        is tried.
     select_by : str
-        Selection criterion: a validation measure; ``"leave-query-out MAP"`` for
-        a measure of the training queries, each ranked by the model trained
-        without it (any measure, if the method supports it); or ``"criterion"``;
-        for one ranking ``"leave-pair-out AUC"``, or ``"leave-pair-out
-        Disagreement"`` for labels of more than two values. Ties go to the
-        earlier combination (the smaller λ, the value listed first), then to
-        fewer features.
+        Selection criterion: a validation measure; ``"leave-query-out
+        MAP"`` for a measure of the training queries, each ranked by the
+        model trained without it (any measure, if the method supports
+        it); or ``"criterion"``; for one ranking ``"leave-pair-out
+        AUC"``, or ``"leave-pair-out Disagreement"`` for labels of more
+        than two values. Ties go to the earlier combination (the smaller
+        λ, the value listed first), then to fewer features.
     measures : tuple of str
         Measures to report.
     convention : str
@@ -172,35 +174,39 @@ class Plan:
         Parameters of the final ranker, as ``parameters``.
     protocol : str
         Protocol of the folds: "given" as in the files, "10-fold",
-        "leave-query-out", "split 60/20/20" (percentages of train, vali and
-        test) or "nested 20" (percentage of the training queries, for folds
-        without a validation part), or with an inner cross-validation, "5-fold,
-        nested 4-fold", or with a share of the training queries, "5-fold, train
-        20%"; see `rankstudio.engine.experiment.plan.protocol`.
+        "leave-query-out", "split 60/20/20" (percentages of train, vali
+        and test) or "nested 20" (percentage of the training queries,
+        for folds without a validation part), or with an inner
+        cross-validation, "5-fold, nested 4-fold", or with a share of
+        the training queries, "5-fold, train 20%"; see
+        `rankstudio.engine.experiment.plan.protocol`.
     rule : str
-        Selection rule: "best"; "smallest" for the smallest model on the path of
-        the best one that is not significantly worse; "one-se" for the smallest
-        one on that path within one standard error of the best; or "at most 10"
-        for the best with at most this number of features.
+        Selection rule: "best"; "smallest" for the smallest model on the
+        path of the best one that is not significantly worse; "one-se"
+        for the smallest one on that path within one standard error of
+        the best; or "at most 10" for the best with at most this number
+        of features.
     columns : Mapping of str to object
-        Columns of tables, if their names are not recognised: ``qid``, ``label``
-        and ``part``, names as ``features`` and ``ignore``, and ``ids_from`` 0
-        or 1. For several judges, ``labels`` has the columns of all judges, or
-        ``judgments`` their files, and ``label`` the column in use; see
+        Columns of tables, if their names are not recognised: ``qid``,
+        ``label`` and ``part``, names as ``features`` and ``ignore``,
+        and ``ids_from`` 0 or 1. For several judges, ``labels`` has the
+        columns of all judges, or ``judgments`` their files, and
+        ``label`` the column in use; see
         `rankstudio.engine.data.columns`.
     extensions : Extensions
         Values of optional abilities, such as the costs of features; see
         :meth:`extension` and
         `rankstudio.engine.experiment.plan.plan_extensions`.
     **words : object
-        The extensions as plain values: ``groups`` of features, which a selector
-        selects as a whole (`GroupedFeatures`); ``preferences`` between
-        documents, which replace the labels in training (`PreferenceSource`);
-        ``scores``, files for the methods "given-scores" and "given-model"
-        (`GivenRanking`); ``costs``, milliseconds that features cost
-        (`FeatureCosts`), which change no number unless a parameter of the
-        method is "milliseconds"; and ``hand_chosen``, folds whose queries were
-        known when features were pinned, such as "given: 1" (`HandChoices`).
+        The extensions as plain values: ``groups`` of features, which a
+        selector selects as a whole (`GroupedFeatures`); ``preferences``
+        between documents, which replace the labels in training
+        (`PreferenceSource`); ``scores``, files for the methods
+        "given-scores" and "given-model" (`GivenRanking`); ``costs``,
+        milliseconds that features cost (`FeatureCosts`), which change
+        no number unless a parameter of the method is "milliseconds";
+        and ``hand_chosen``, folds whose queries were known when
+        features were pinned, such as "given: 1" (`HandChoices`).
 
     Attributes
     ----------
@@ -247,8 +253,8 @@ class Plan:
     ) -> None:
         """Set the fields of the plan, and bring their values into canonical form.
 
-        `words` has values of extensions, such as ``costs``, by the names that
-        they have in the file of a plan.
+        `words` has values of extensions, such as ``costs``, by the
+        names that they have in the file of a plan.
         """
         unknown = [word for word in words if word not in KINDS]
         if unknown:
@@ -312,8 +318,8 @@ class Plan:
         )
         set_field("extensions", with_words(self.extensions, words, self.method))
 
-        # Choice of the model; the call of convention() only checks that the
-        # name is known.
+        # Choice of the model; the call of convention() only checks that
+        # the name is known.
         convention(self.convention)
         select_by = (
             self.select_by
@@ -324,7 +330,8 @@ class Plan:
         set_field("model_choice", ModelChoice(select_by, str(parse_rule(self.rule))))
 
         # Words out of a fixed list, and the number of combinations.
-        # `check_field` raises a PlanError if its last argument is False.
+        # `check_field` raises a PlanError if its last argument is
+        # False.
         for name, keys in (("missing", MISSING), ("normalize", NORMALIZE)):
             value = getattr(self, name)
             check_field(
@@ -346,10 +353,10 @@ class Plan:
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields of the plan: a process that unpickles it derives the rest.
 
-        Methods that no plug-in provides, such as those of a
-        user's file, go along, so that a worker has them, and
-        descriptions of measures, so that a worker without a
-        measure can say what is missing.
+        Methods that no plug-in provides, such as those of a user's
+        file, go along, so that a worker has them, and descriptions of
+        measures, so that a worker without a measure can say what is
+        missing.
         """
         values = {
             attribute.name: getattr(self, attribute.name) for attribute in fields(self)
@@ -364,8 +371,8 @@ class Plan:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore a pickled plan, and add the methods and measures with it to this process.
 
-        `state` is what :meth:`__getstate__` returned, with the
-        methods and measures that a new process lacks.
+        `state` is what :meth:`__getstate__` returned, with the methods
+        and measures that a new process lacks.
         """
         for entry in state.pop(_ADDED_METHODS_KEY, ()):
             if find_method(entry.key) is None:
@@ -417,8 +424,8 @@ class Plan:
     def extension(self, kind: type[Value]) -> Value | None:
         """Return the plan's value of an optional ability, by its type, such as `FeatureCosts`.
 
-        Such a value is called an extension. The result is None if
-        the plan has none of this type.
+        Such a value is called an extension. The result is None if the
+        plan has none of this type.
         """
         return self.extensions.find(kind)
 
@@ -446,8 +453,8 @@ class Plan:
     @property
     def foreign_measures(self) -> tuple[MeasureEntry, ...]:
         """Entries of the measures that are not RankStudio's own, parameters' values included."""
-        # The measure that selects the model is computed as well; the method's
-        # own criterion is no measure.
+        # The measure that selects the model is computed as well; the
+        # method's own criterion is no measure.
         measure_names = list(
             self.evaluated
             if self.chosen_by == CRITERION
@@ -469,9 +476,9 @@ class Plan:
         """Code that computes a run of the plan, so that a study can record where it comes from.
 
         The code is that of the methods, of measures that are not
-        RankStudio's, and of the plug-in for the data format. If
-        the plug-in that reads the plan's preferences is missing,
-        a stand-in names it.
+        RankStudio's, and of the plug-in for the data format. If the
+        plug-in that reads the plan's preferences is missing, a stand-in
+        names it.
         """
         data_sources = format_sources(str(self.columns.get("format", "")))
         pairs = (
@@ -490,8 +497,7 @@ class Plan:
     def share_text(self) -> str:
         """End of the plan's title that names the share of the training queries in use.
 
-        The text is, for example, ", train 20%". It is "" if all
-        queries train.
+        The text is, for example, ", train 20%". It is "" if all queries train.
         """
         train = parse_protocol(self.protocol).train
         return "" if train == 100 else f", train {train}%"
@@ -523,11 +529,12 @@ class Plan:
     def candidate_score(self) -> CandidateScore | None:
         """Score by which each step of training compares features; None if no step compares.
 
-        A candidate is a feature, or group of features, that a
-        step might add to the model.
+        A candidate is a feature, or group of features, that a step
+        might add to the model.
 
-        With a final ranker, the steps contain the scores of the selector, not
-        criteria of its models from which a score could be computed.
+        With a final ranker, the steps contain the scores of the
+        selector, not criteria of its models from which a score could be
+        computed.
         """
         score = self.entry.candidate_score
         if score is not None:
@@ -573,27 +580,26 @@ class Plan:
     def _left_out_as(self, criterion: str, *, of_ranker: bool) -> str:
         """Return the name of a selection criterion by what is left out of training.
 
-        `criterion` is a name such as "leave-query-out MAP".
-        Usually queries are left out, and the name remains. Data
-        with one ranking have only one query: documents are left
-        out if the loss is pointwise, otherwise pairs of
-        documents. A selector with a pointwise loss leaves out
-        documents for all data. With ``of_ranker``, the loss is
-        that of the final ranker, if there is one, otherwise that
-        of the method.
+        `criterion` is a name such as "leave-query-out MAP". Usually
+        queries are left out, and the name remains. Data with one
+        ranking have only one query: documents are left out if the loss
+        is pointwise, otherwise pairs of documents. A selector with a
+        pointwise loss leaves out documents for all data. With
+        ``of_ranker``, the loss is that of the final ranker, if there is
+        one, otherwise that of the method.
         """
         entry = self.entry
         values = self.parameters
         if of_ranker and self.ranker_entry is not None:
             entry = self.ranker_entry
             values = self.ranker_parameters
-        # The names for pairs and documents. A criterion that leaves nothing out
-        # has only one name.
+        # The names for pairs and documents. A criterion that leaves
+        # nothing out has only one name.
         pairs_name, documents_name = LEFT_OUT_CRITERIA.get(
             criterion, (criterion, criterion)
         )
-        # Only some methods have this parameter; "pointwise" is a loss of single
-        # documents.
+        # Only some methods have this parameter; "pointwise" is a loss
+        # of single documents.
         has_pairs = "pairs" in values
         is_pointwise = (
             has_pairs
@@ -634,9 +640,9 @@ class Plan:
     def left_out_by(self, name: str) -> str:
         """Return a measure's name on what the plan leaves out, such as "leave-query-out MAP".
 
-        `name` is that of the measure, such as "MAP". If the plan
-        leaves out pairs of documents, and the measure is no pair
-        measure, return the plan's own criterion.
+        `name` is that of the measure, such as "MAP". If the plan leaves
+        out pairs of documents, and the measure is no pair measure,
+        return the plan's own criterion.
         """
         if self.pairs_out and name not in PAIR_MEASURES:
             return self.select_by
@@ -654,9 +660,9 @@ class Plan:
     def axes(self) -> tuple[Axis, ...]:
         """Parameters with several values, first those of the method, then of the final ranker.
 
-        Parameters without effect are left out: those of the method's own model,
-        if a final ranker replaces it, and those that the value of another
-        parameter switches off.
+        Parameters without effect are left out: those of the method's
+        own model, if a final ranker replaces it, and those that the
+        value of another parameter switches off.
         """
         ranker = self.ranker_entry
         parameters = [p for p in self.entry.parameters if not (ranker and p.ranks)]
@@ -682,8 +688,8 @@ class Plan:
     def combinations(self) -> tuple[ParameterCombination, ...]:
         """All combinations of the parameters' values, one value per parameter in each.
 
-        An axis is a parameter with several values. The values of
-        the last axis vary fastest.
+        An axis is a parameter with several values. The values of the
+        last axis vary fastest.
         """
         return tuple(
             self.combination(values)
@@ -693,17 +699,19 @@ class Plan:
     def combination(self, values: tuple[Any, ...]) -> ParameterCombination:
         """Return the combination with these values on the axes.
 
-        A combination gives each parameter one value. An axis is a parameter
-        for which the plan has several values; `values` has one value per axis,
-        which need not be one of the plan's. A plan has a method and perhaps a
-        final ranker, which learns the model from the features that the method
-        selects. Both have their own parameters.
+        A combination gives each parameter one value. An axis is a
+        parameter for which the plan has several values; `values` has
+        one value per axis, which need not be one of the plan's. A plan
+        has a method and perhaps a final ranker, which learns the model
+        from the features that the method selects. Both have their own
+        parameters.
         """
         first_values = {
             p.name: p.values(self.parameters[p.name])[0] for p in self.entry.parameters
         }
-        # `axis.ranker` is the label of the final ranker if the parameter is one
-        # of the ranker's, and "" if it is one of the method's.
+        # `axis.ranker` is the label of the final ranker if the
+        # parameter is one of the ranker's, and "" if it is one of the
+        # method's.
         values_on_axes = list(zip(self.axes, values, strict=True))
         method_values = {
             axis.parameter.name: value
@@ -713,8 +721,9 @@ class Plan:
         ranker_values = {
             axis.parameter.name: value for axis, value in values_on_axes if axis.ranker
         }
-        # Values of the axes replace the first values. A parameter that is no
-        # axis, because it has one value or no effect, keeps its first value.
+        # Values of the axes replace the first values. A parameter that
+        # is no axis, because it has one value or no effect, keeps its
+        # first value.
         return ParameterCombination(
             parameters=FrozenMapping({**first_values, **method_values}),
             ranker=FrozenMapping({**self.ranker_parameters, **ranker_values}),
@@ -728,8 +737,8 @@ class Plan:
     def agrees(self, other: Plan) -> bool:
         """Return whether this plan and another one are equal.
 
-        A plan that names no convention of the measures is
-        compared as if it had the convention of the other plan.
+        A plan that names no convention of the measures is compared as
+        if it had the convention of the other plan.
         """
         if self.convention and other.convention:
             return self == other
@@ -746,16 +755,16 @@ class Plan:
     def changed(self, **changes: Any) -> Plan:
         """Return a copy of the plan with some fields replaced, by their names.
 
-        Some values are dropped: the files of given scores if the
-        method changes, and the record of folds on which features
-        were chosen by hand if no feature is pinned.
+        Some values are dropped: the files of given scores if the method
+        changes, and the record of folds on which features were chosen
+        by hand if no feature is pinned.
         """
         is_other_method = changes.get("method", self.method) != self.method
         parameters = changes.get("parameters", self.parameters)
         extensions = changes.pop("extensions", self.extensions)
         for extension in PLAN_EXTENSIONS:
-            # An extension in the changes is set anyway; another one may not fit
-            # the new method.
+            # An extension in the changes is set anyway; another one may
+            # not fit the new method.
             if extension.word not in changes and not extension.lasts(
                 is_other_method, parameters
             ):
@@ -766,8 +775,9 @@ class Plan:
 def usual_measures(plan: Plan, *, one_ranking: bool) -> Plan:
     """Return a plan with the usual measures of its kind of data.
 
-    Measures that a user has chosen stay. Otherwise, if the first of the old
-    measures selects the model, the first of the new measures does so.
+    Measures that a user has chosen stay. Otherwise, if the first of the
+    old measures selects the model, the first of the new measures does
+    so.
 
     Parameters
     ----------
@@ -790,10 +800,10 @@ def usual_measures(plan: Plan, *, one_ranking: bool) -> Plan:
 def counting_plan(plan: Plan) -> Plan:
     """Return the plan with the default value for each parameter without effect.
 
-    Without effect are parameters of the method's own model, if a
-    final ranker replaces that model, and parameters that the
-    value of another parameter switches off. Plans that differ
-    only in such parameters define the same work.
+    Without effect are parameters of the method's own model, if a final
+    ranker replaces that model, and parameters that the value of another
+    parameter switches off. Plans that differ only in such parameters
+    define the same work.
     """
     ranker = plan.ranker_entry
     method_defaults = {
@@ -815,15 +825,15 @@ def counting_plan(plan: Plan) -> Plan:
 def path_plan(plan: Plan) -> Plan:
     """Return the plan without its grids, folds and selection, which do not change a path.
 
-    A path is the sequence of models of one combination of
-    parameters' values on one fold. Runs for which this function
-    returns equal plans can share paths.
+    A path is the sequence of models of one combination of parameters'
+    values on one fold. Runs for which this function returns equal plans
+    can share paths.
     """
     ranker = plan.ranker_entry
     method_defaults = {p.name: p.default for p in plan.entry.grids}
     ranker_defaults = {p.name: p.default for p in ranker.grids} if ranker else {}
-    # `evaluated` are the measures along the paths, with the one that selected
-    # the model.
+    # `evaluated` are the measures along the paths, with the one that
+    # selected the model.
     return plan.changed(
         parameters={**plan.parameters, **method_defaults},
         ranker_parameters={**plan.ranker_parameters, **ranker_defaults},
@@ -844,8 +854,7 @@ def has_map(plan: Plan) -> bool:
 def longest_path(plan: Plan, n_features: int) -> int:
     """Return the maximum length of a path, the sequence of models that training makes.
 
-    The length is a number of features, iterations or rounds, by
-    method.
+    The length is a number of features, iterations or rounds, by method.
 
     Parameters
     ----------
@@ -868,8 +877,9 @@ def longest_path(plan: Plan, n_features: int) -> int:
         return max(limit or 1 for limit in limits)
     if not plan.entry.selects:
         return 1
-    # Groups are selected as a whole: after k steps there may be more than k
-    # features. `greatest_size` counts their features, largest groups first.
+    # Groups are selected as a whole: after k steps there may be more
+    # than k features. `greatest_size` counts their features, largest
+    # groups first.
     max_steps = max(limit or n_features for limit in limits)
     return greatest_size(
         n_features, feature_groups_of(plan) if plan.entry.groups else {}, max_steps
@@ -879,9 +889,8 @@ def longest_path(plan: Plan, n_features: int) -> int:
 def refusal(plan: Plan, entry: Method, *, selects: bool) -> str:
     """Return the reason why a method does not support a plan; "" if it does.
 
-    The reason, a sentence for the user, is that the method does
-    not support groups of features or preferences, which the plan
-    has.
+    The reason, a sentence for the user, is that the method does not
+    support groups of features or preferences, which the plan has.
 
     Parameters
     ----------
@@ -890,8 +899,8 @@ def refusal(plan: Plan, entry: Method, *, selects: bool) -> str:
     entry : Method
         Catalog entry of the method.
     selects : bool
-        Whether the method replaces that of the plan, not its final ranker,
-        which supports any groups.
+        Whether the method replaces that of the plan, not its final
+        ranker, which supports any groups.
     """
     n_joint_groups = sum(len(ids) > 1 for ids in feature_groups_of(plan).values())
     if preferences_of(plan) and not entry.learns_preferences:
@@ -904,16 +913,16 @@ def refusal(plan: Plan, entry: Method, *, selects: bool) -> str:
 def n_steps(plan: Plan, feature_ids: Ints) -> int:
     """Return the maximum number of steps of a unit of a plan on data with these features.
 
-    A unit trains one combination of the parameters' values on one
-    fold; each step is a model. `feature_ids`, shape (n,), has the
-    1-based ids of the data's features.
+    A unit trains one combination of the parameters' values on one fold;
+    each step is a model. `feature_ids`, shape (n,), has the 1-based ids
+    of the data's features.
 
     Raises
     ------
     ParameterError, PlanError
-        Before any work, if an estimator cannot be made: for a feature that the
-        data do not have, groups or preferences that a method does not support,
-        or a missing library.
+        Before any work, if an estimator cannot be made: for a feature
+        that the data do not have, groups or preferences that a method
+        does not support, or a missing library.
     """
     # Nothing is learned from scores or a model of a file: its ranking is the only step.
     if plan.entry.learns_nothing:
@@ -925,8 +934,8 @@ def n_steps(plan: Plan, feature_ids: Ints) -> int:
             # Called for its errors only.
             estimator(plan, plan.ranker_entry, combination.ranker, feature_ids)
         max_steps = max(max_steps, learner.n_steps(feature_ids.size))
-    # A final ranker makes steps of features from the iterations or rounds of a
-    # selector.
+    # A final ranker makes steps of features from the iterations or
+    # rounds of a selector.
     has_steps_of_features = (
         plan.ranker and plan.entry.step_kind is not StepKind.FEATURES
     )
@@ -938,18 +947,17 @@ def estimator(
 ) -> LinearRanker:
     """Create an estimator of a plan's method or final ranker, with one value per parameter.
 
-    `entry` is the method or final ranker, and `parameters` has
-    its values by name. Users write feature ids; the estimator
-    gets columns, which are the positions of the ids in
-    `feature_ids`, shape (n,).
+    `entry` is the method or final ranker, and `parameters` has its
+    values by name. Users write feature ids; the estimator gets columns,
+    which are the positions of the ids in `feature_ids`, shape (n,).
 
     Raises
     ------
     ParameterError
         For a feature that the data do not have.
     PlanError
-        If a required library is not installed, or the method does not support
-        the plan's groups or preferences.
+        If a required library is not installed, or the method does not
+        support the plan's groups or preferences.
     """
     if reason := refusal(plan, entry, selects=entry.key == plan.method):
         raise PlanError(reason)
@@ -969,8 +977,8 @@ def estimator(
     ]
     columns: dict[int, int] = {}
 
-    # For a million features this takes long, so it is done only if a value
-    # needs the columns.
+    # For a million features this takes long, so it is done only if a
+    # value needs the columns.
     if groups_by_name or any(parameters.get(name) for name in names_with_features):
         columns = dict(zip(feature_ids.tolist(), range(feature_ids.size), strict=True))
 
@@ -999,8 +1007,8 @@ def _check_bans(
     """Raise a ParameterError if a banned feature, or one of its group, is also pinned.
 
     `parameters` has the method's values by name, and `groups` the
-    feature ids of each group by its name. The error names the ids
-    that the user wrote.
+    feature ids of each group by its name. The error names the ids that
+    the user wrote.
     """
     pinned = parameters.get("pinned") or ()
     banned = parameters.get("banned") or ()
@@ -1021,8 +1029,8 @@ def _check_bans(
 def _feature_prices(plan: Plan) -> tuple[tuple[int, float], ...]:
     """Return the costs of a plan's features as a parameter has them: (id, cost) pairs.
 
-    A cost is in milliseconds per query. PlanError is raised if
-    the plan has no costs.
+    A cost is in milliseconds per query. PlanError is raised if the plan
+    has no costs.
     """
     costs = plan.extension(FeatureCosts)
     if costs is None:
@@ -1038,11 +1046,11 @@ def _feature_prices(plan: Plan) -> tuple[tuple[int, float], ...]:
 def _with_columns(parameter: Parameter, value: Any, columns: Mapping[int, int]) -> Any:
     """Return a value of a parameter as the estimator expects it.
 
-    Ids of features become columns: `columns` has the 0-based
-    column of each feature by its id. Costs of features become an
-    array of shape (n,), with 1 for a feature without a cost; they
-    become None if no feature has a cost. If the value is the name
-    of a CSV file, the file is read. Other values stay the same.
+    Ids of features become columns: `columns` has the 0-based column of
+    each feature by its id. Costs of features become an array of shape
+    (n,), with 1 for a feature without a cost; they become None if no
+    feature has a cost. If the value is the name of a CSV file, the file
+    is read. Other values stay the same.
     """
     if parameter.kind is Kind.FEATURES:
         return tuple(_column(parameter.label, i, columns) for i in value)
@@ -1077,8 +1085,8 @@ def _column(label: str, feature: int, columns: Mapping[int, int]) -> int:
 def _check_kinds(plan: Plan) -> None:
     """Raise a PlanError if a field of a plan has a value of a wrong type.
 
-    Values may have any type, because a person may have written the file of the
-    plan.
+    Values may have any type, because a person may have written the file
+    of the plan.
     """
     # `check_field` raises the error if its last argument is False.
     texts = ("data", "method", "select_by", "convention", "ranker", "protocol", "rule")
@@ -1110,8 +1118,8 @@ def _check_kinds(plan: Plan) -> None:
 def _check_ranker(plan: Plan) -> Method | None:
     """Return the catalog entry of a plan's final ranker; None without a final ranker.
 
-    Raise a PlanError if the plan names a method that is not a
-    ranker, or if the plan's method selects no features for it.
+    Raise a PlanError if the plan names a method that is not a ranker,
+    or if the plan's method selects no features for it.
     """
     ranker = plan.ranker_entry
     if ranker is None:

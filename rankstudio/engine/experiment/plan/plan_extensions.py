@@ -26,21 +26,18 @@ class PlanExtension:
     Attributes
     ----------
     word : str
-        Name of the value in a plan's file and among the arguments
-        of `Plan`.
+        Name of the value in a plan's file and among the arguments of `Plan`.
     kind : type
         Type of the value; see :meth:`Plan.extension`.
     parsed : callable
-        Takes plain values, as in a file, and the key of the
-        plan's method. Returns the value of this type, or None for
-        empty values.
+        Takes plain values, as in a file, and the key of the plan's
+        method. Returns the value of this type, or None for empty
+        values.
     plain : callable
-        Takes a value of this type, and returns it as plain values
-        for a file.
+        Takes a value of this type, and returns it as plain values for a file.
     lasts : callable
         Takes whether the method of a plan changed, and the new
-        parameters. Returns whether the changed plan keeps the
-        value.
+        parameters. Returns whether the changed plan keeps the value.
     """
 
     word: str
@@ -97,12 +94,12 @@ def with_words(
 ) -> Extensions:
     """Return the extensions with new values; an empty value removes an extension.
 
-    An extension is a value that an optional ability adds to plans, such as
-    "costs". `values` has the new ones by their words in a file; other words are
-    ignored.
+    An extension is a value that an optional ability adds to plans, such
+    as "costs". `values` has the new ones by their words in a file;
+    other words are ignored.
 
-    The values may be plain, as in a file for a plan with this method, or
-    extensions already.
+    The values may be plain, as in a file for a plan with this method,
+    or extensions already.
     """
     for extension in PLAN_EXTENSIONS:
         if extension.word in values:

@@ -60,9 +60,8 @@ class ModelChoice:
     select_by : str
         A measure, of validation or left-out queries, or ``"criterion"``.
     rule : str
-        "best"; "smallest" or "one-se" for a smaller model that is
-        about as good; or "at most 10" for the best with this many
-        features.
+        "best"; "smallest" or "one-se" for a smaller model that is about
+        as good; or "at most 10" for the best with this many features.
     """
 
     select_by: str = "MAP"

@@ -22,15 +22,15 @@ class PreferenceSource:
 
     Measures still use the labels.
 
-    Running a plan with a method that does not support preferences
-    is an error.
+    Running a plan with a method that does not support preferences is an error.
 
     Attributes
     ----------
     told : Mapping of str to str
-        ``path`` of a CSV file, and ``checksum``, its SHA-256; if present, a
-        file with other contents is rejected. For clicks, ``pairs`` and ``eta``:
-        how the plug-in that reads the file pairs and weights them.
+        ``path`` of a CSV file, and ``checksum``, its SHA-256; if
+        present, a file with other contents is rejected. For clicks,
+        ``pairs`` and ``eta``: how the plug-in that reads the file pairs
+        and weights them.
     """
 
     told: Mapping[str, str]
@@ -42,11 +42,11 @@ class PreferenceSource:
         Raises
         ------
         PlanError, ParameterError
-            If the values do not name a file of preferences, or
-            have other settings than those of `told`.
+            If the values do not name a file of preferences, or have
+            other settings than those of `told`.
         """
-        # Check the kind of the values and their names: `check_field` raises the
-        # PlanError if its last argument is False.
+        # Check the kind of the values and their names: `check_field`
+        # raises the PlanError if its last argument is False.
         expected = tr("a table with the strings path and checksum (SHA-256)")
         check_field("preferences", values, expected, isinstance(values, Mapping))
         if not values:
@@ -62,12 +62,12 @@ class PreferenceSource:
         }
         # The rule that makes pairs belongs to a plug-in, which checks its values.
         if "pairs" in values or "eta" in values:
-            # For clicks: which documents make pairs ("pairs"), and the weights
-            # of positions ("eta").
+            # For clicks: which documents make pairs ("pairs"), and the
+            # weights of positions ("eta").
             rule = {name: values[name] for name in ("pairs", "eta") if name in values}
             source = pair_source()
-            # Without the plug-in the values are kept as they are: the plan can
-            # be read, not run.
+            # Without the plug-in the values are kept as they are: the
+            # plan can be read, not run.
             settings |= rule if source is None else imported(source.settings)(rule)
         return cls(FrozenMapping(settings))
 
@@ -75,9 +75,8 @@ class PreferenceSource:
 def preferences_of(extended: Extended) -> Mapping[str, str]:
     """Return the settings of the preferences that a plan learns from, by name.
 
-    `extended` is a plan or another object with extensions. The
-    settings are those of `PreferenceSource.told`, such as
-    ``path``.
+    `extended` is a plan or another object with extensions. The settings
+    are those of `PreferenceSource.told`, such as ``path``.
 
     The result is empty if the plan learns from labels.
     """
@@ -105,8 +104,8 @@ def preferences_in_words(
     preferences, or why a method cannot learn from them.
     """
     if pair_source() is None:
-        # Only a plug-in can read the file, and it is not installed. `lacking`
-        # is the sentence that says so.
+        # Only a plug-in can read the file, and it is not installed.
+        # `lacking` is the sentence that says so.
         return AbsentPairSource().lacking
     unable_entry = next(
         (entry for entry in entries if not entry.learns_preferences), None

@@ -42,22 +42,22 @@ class Protocol:
     Attributes
     ----------
     kind : str
-        "given": the folds of the files. "k-fold", "leave-query-out", "split":
-        see `k_fold`, `leave_query_out` and `single_split` of
-        `rankstudio.engine.data.splitting.splits`. "nested": the given folds,
-        with a validation part taken from the training queries of folds without
-        one (`nested` there).
+        "given": the folds of the files. "k-fold", "leave-query-out",
+        "split": see `k_fold`, `leave_query_out` and `single_split` of
+        `rankstudio.engine.data.splitting.splits`. "nested": the given
+        folds, with a validation part taken from the training queries of
+        folds without one (`nested` there).
     numbers : tuple of int
         k of "k-fold"; the percentages of train, vali and test of
-        "split"; the percentage for validation of "nested";
-        otherwise none.
+        "split"; the percentage for validation of "nested"; otherwise
+        none.
     inner : int
         Number of inner folds that select the model, see
         `rankstudio.engine.data.splitting.splits`; 0 for none.
     train : int
-        Percentage of the training queries that each fold keeps;
-        100 for all of them. Runs that differ only in this
-        percentage are the points of a learning curve.
+        Percentage of the training queries that each fold keeps; 100 for
+        all of them. Runs that differ only in this percentage are the
+        points of a learning curve.
     """
 
     kind: Literal["given", "k-fold", "leave-query-out", "split", "nested"] = "given"
@@ -83,13 +83,13 @@ class Protocol:
     def validates(self) -> bool:
         """Whether each fold has queries that select the model, whatever the files of the data.
 
-        Such queries are those of a validation part, or of the
-        inner folds of a cross-validation.
+        Such queries are those of a validation part, or of the inner
+        folds of a cross-validation.
         """
         match self.kind, self.numbers:
             case "k-fold", (k,):
-                # One of the k folds tests and one validates, so that training
-                # needs a third one.
+                # One of the k folds tests and one validates, so that
+                # training needs a third one.
                 has_validation = k > 2
             case "split", (_, vali, _):
                 has_validation = vali > 0
@@ -117,8 +117,8 @@ class Protocol:
         DatasetError
             If the queries of the dataset cannot be divided this way.
         PlanError
-            If the folds were created by another protocol or seed, so the given
-            folds are not available.
+            If the folds were created by another protocol or seed, so
+            the given folds are not available.
         """
         # Data that were divided otherwise cannot be divided again.
         divided_by = self.divided_by(seed)
@@ -170,9 +170,9 @@ class Protocol:
 def parse_protocol(text: str) -> Protocol:
     """Parse "given", "10-fold", "leave-query-out", "split 60/20/20", "nested 20" or "nested 5-fold".
 
-    "nested 5-fold" may follow any other protocol except "nested 20", after a
-    comma: "10-fold, nested 5-fold". "train 20%" may follow any protocol except
-    "leave-query-out": "10-fold, train 20%".
+    "nested 5-fold" may follow any other protocol except "nested 20",
+    after a comma: "10-fold, nested 5-fold". "train 20%" may follow any
+    protocol except "leave-query-out": "10-fold, train 20%".
 
     Raises
     ------
@@ -181,12 +181,12 @@ def parse_protocol(text: str) -> Protocol:
     """
     plain_text = " ".join(text.lower().split())
 
-    # The text is read from its end: "5-fold, nested 4-fold, train 20%" is a
-    # share of "5-fold, nested 4-fold". A training share or inner folds may
-    # follow a protocol.
+    # The text is read from its end: "5-fold, nested 4-fold, train 20%"
+    # is a share of "5-fold, nested 4-fold". A training share or inner
+    # folds may follow a protocol.
     outer, comma, last = plain_text.rpartition(",")
-    # A protocol may have only one of each, in this order; otherwise the text
-    # matches nothing below, and is an error.
+    # A protocol may have only one of each, in this order; otherwise the
+    # text matches nothing below, and is an error.
     if (match := _TRAIN.fullmatch(last.strip())) and 0 < int(match[1]) <= 100:
         protocol = parse_protocol(outer) if comma else Protocol()
         if protocol.train == 100 and protocol.kind != LEAVE_QUERY_OUT:
@@ -240,11 +240,11 @@ class Rule:
     Attributes
     ----------
     kind : str
-        "best": the best by the plan's measure. "smallest": the smallest model
-        on the best one's path that is not significantly worse, paired over the
-        queries. "one-se": the smallest model on that path within one standard
-        error of the best. "at most": the best one with at most that number of
-        features.
+        "best": the best by the plan's measure. "smallest": the smallest
+        model on the best one's path that is not significantly worse,
+        paired over the queries. "one-se": the smallest model on that
+        path within one standard error of the best. "at most": the best
+        one with at most that number of features.
     most : int or None
         Maximum number of features of "at most".
     """

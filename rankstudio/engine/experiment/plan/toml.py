@@ -45,11 +45,11 @@ _MAX_PLAN_BYTES = 4 << 20  # 4 MB, which take some seconds to parse
 def plan_as_dict(plan: Plan) -> dict[str, Any]:
     """Return a plan as plain lists, strings and numbers by field, for TOML and JSON.
 
-    None does not occur. Tables such as "parameters" are dicts,
-    after all other values. An empty table is left out.
+    None does not occur. Tables such as "parameters" are dicts, after
+    all other values. An empty table is left out.
     """
-    # Extensions are the values of optional abilities, such as costs or groups
-    # of features.
+    # Extensions are the values of optional abilities, such as costs or
+    # groups of features.
     extension_values = {
         word: as_lists(value) for word, value in in_words(plan.extensions)
     }
@@ -95,8 +95,8 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
 def _plain_value(parameter: Parameter, value: Any) -> Any:
     """Return the value of a parameter for TOML.
 
-    Tuples become lists, and None becomes the parameter's name for
-    None, such as "none".
+    Tuples become lists, and None becomes the parameter's name for None,
+    such as "none".
     """
     name_of_none = {None: parameter.none_label} if parameter.none_label else {}
     if parameter.several(value):
@@ -123,8 +123,8 @@ def plan_from_dict(values: Mapping[str, Any]) -> Plan:
     """
     # Fields of every plan, and words of extensions such as "costs".
     field_names = {*WORDS, *KINDS}
-    # The table of packages only says what a plan needs here; the plan itself
-    # has no such field.
+    # The table of packages only says what a plan needs here; the plan
+    # itself has no such field.
     _refuse_absent(values.get(PACKAGES, {}))
     values = {name: value for name, value in values.items() if name != PACKAGES}
     for name in values:
@@ -147,9 +147,9 @@ def plan_from_dict(values: Mapping[str, Any]) -> Plan:
 def measure_keys(plan: Plan) -> list[str]:
     """Return keys for the code of a plan's measures that come from Python files.
 
-    A key is ``measure:file.py:function@checksum``, and names code to be loaded
-    before the plan is run; :func:`method_keys` finds the same keys in the plain
-    values of a plan.
+    A key is ``measure:file.py:function@checksum``, and names code to be
+    loaded before the plan is run; :func:`method_keys` finds the same
+    keys in the plain values of a plan.
     """
     packages = _package_requirements(plan)
     return [
@@ -162,16 +162,15 @@ def measure_keys(plan: Plan) -> list[str]:
 def _package_requirements(plan: Plan) -> dict[str, str]:
     """Return the packages and files that a plan's methods and measures come from, by key.
 
-    A key is that of a method or measure. The value is
-    ``name==version`` for the package of a plug-in, and
-    ``file.py:function@checksum`` for a measure of a Python file.
-    RankStudio's own methods and measures are left out, and
-    methods of Python files: their keys name the file.
+    A key is that of a method or measure. The value is ``name==version``
+    for the package of a plug-in, and ``file.py:function@checksum`` for
+    a measure of a Python file. RankStudio's own methods and measures
+    are left out, and methods of Python files: their keys name the file.
     """
     entries: tuple[Method | MeasureEntry, ...] = (*plan.entries, *plan.foreign_measures)
     files = {
-        # The key is the name of the function, a hyphen, and digits of the
-        # checksum. The version of a file is its SHA-256.
+        # The key is the name of the function, a hyphen, and digits of
+        # the checksum. The version of a file is its SHA-256.
         entry.key: f"{entry.origin.name}:{entry.key.rpartition('-')[0]}@{entry.origin.version_or_checksum[:_N_DIGITS]}"
         for entry in plan.foreign_measures
         if entry.origin is not None and entry.origin.kind is OriginKind.FILE
@@ -188,8 +187,9 @@ def _package_requirements(plan: Plan) -> dict[str, str]:
 def _refuse_absent(packages: Any) -> None:
     """Raise a PlanError for the first method or measure of a plan that is not installed.
 
-    `packages` is the table of the plan's file, of key to package with version,
-    or to Python file with checksum; the message names that package or file.
+    `packages` is the table of the plan's file, of key to package with
+    version, or to Python file with checksum; the message names that
+    package or file.
 
     Nothing is imported: the keys are looked up among the entries of this installation.
     """
@@ -199,8 +199,8 @@ def _refuse_absent(packages: Any) -> None:
     if not isinstance(packages, Mapping):
         raise PlanError(text.format(name=PACKAGES, value=shown(packages)))
     for key, requirement in packages.items():
-        # A requirement is a package with its version, name==version, or a file
-        # with its checksum, file.py:function@checksum.
+        # A requirement is a package with its version, name==version, or
+        # a file with its checksum, file.py:function@checksum.
         match = (
             _REQUIREMENT.fullmatch(requirement)
             if isinstance(requirement, str)
@@ -214,8 +214,8 @@ def _refuse_absent(packages: Any) -> None:
         # A measure of a file that was not loaded.
         if file is not None:
             if MEASURES.find(key) is None:
-                # The name of the file, and its checksum. `lacking` is a sentence
-                # that says that it is absent.
+                # The name of the file, and its checksum. `lacking` is a
+                # sentence that says that it is absent.
                 origin = Origin(OriginKind.FILE, file[1], file[3], present=False)
                 raise PlanError(
                     replace(_ABSENT_MEASURE, key=key, origin=origin).lacking
@@ -223,8 +223,8 @@ def _refuse_absent(packages: Any) -> None:
             continue
         if match is None:
             raise PlanError(text.format(name=PACKAGES, value=shown(requirement)))
-        # A method or measure of a package that is not installed. The version
-        # may be another one: only an absent package is refused.
+        # A method or measure of a package that is not installed. The
+        # version may be another one: only an absent package is refused.
         if find_method(key) is None and MEASURES.find(key) is None:
             # The name of the package, and its version.
             origin = Origin(OriginKind.PACKAGE, match[1], match[2], present=False)
@@ -324,9 +324,9 @@ def load_plan(path: str | Path) -> Plan:
 def with_data_beside(plan: Plan, path: str | Path) -> Plan:
     """Return a plan whose relative paths are resolved against the folder of its file.
 
-    The paths are those of the data, of files of the data's
-    columns, and of preferences. `path` is the file of the plan. A
-    path that names no file in this folder remains as it is.
+    The paths are those of the data, of files of the data's columns, and
+    of preferences. `path` is the file of the plan. A path that names no
+    file in this folder remains as it is.
     """
     folder = Path(path).parent
 

@@ -2,13 +2,14 @@
 
 They are estimates while the test part is sealed.
 
-The mean of the chosen model on the part that chose it is a maximum over all
-configurations, and too high. Here the validation queries are divided into
-groups; for each group the plan's rule chooses a model by the other groups, and
-the measure of that model counts on the group (Varma and Simon, BMC
-Bioinformatics 7:91, 2006; Tsamardinos, Greasidou and Borboudakis, Machine
-Learning 107, 2018). Repeated with random divisions and averaged, this gives one
-value for each query, from choices that never saw it.
+The mean of the chosen model on the part that chose it is a maximum over
+all configurations, and too high. Here the validation queries are
+divided into groups; for each group the plan's rule chooses a model by
+the other groups, and the measure of that model counts on the group
+(Varma and Simon, BMC Bioinformatics 7:91, 2006; Tsamardinos, Greasidou
+and Borboudakis, Machine Learning 107, 2018). Repeated with random
+divisions and averaged, this gives one value for each query, from
+choices that never saw it.
 """
 
 from __future__ import annotations
@@ -50,10 +51,10 @@ _MAX_INTEGER = np.iinfo(np.int64).max
 def query_groups(n_queries: int) -> Ints:
     """Return the group of each of Q queries in each of R random divisions, shape (R, Q).
 
-    There are 20 divisions into 5 groups. They depend on the number of queries
-    only. With fewer queries than groups there is one division, in which each
-    query is a group. A single query has no other query to choose a model by, so
-    R is 0.
+    There are 20 divisions into 5 groups. They depend on the number of
+    queries only. With fewer queries than groups there is one division,
+    in which each query is a group. A single query has no other query to
+    choose a model by, so R is 0.
     """
     if n_queries < N_GROUPS:
         # Each query is a group of its own.
@@ -70,9 +71,9 @@ def query_groups(n_queries: int) -> Ints:
 def query_subsets(n_queries: int) -> Bools:
     """Return which of Q queries are in each of S subsets, shape (S, Q).
 
-    The queries of a subset choose a model for the other ones. Subset r G + g
-    has all queries but those of group g in division r of :func:`query_groups`,
-    of G groups each. S is 0 for a single query.
+    The queries of a subset choose a model for the other ones. Subset r
+    G + g has all queries but those of group g in division r of
+    :func:`query_groups`, of G groups each. S is 0 for a single query.
     """
     groups = query_groups(n_queries)
     numbers = np.arange(min(n_queries, N_GROUPS))
@@ -85,22 +86,23 @@ def choose_on_subsets(
 ) -> SubsetChoices | None:
     """Choose a model of a path by the plan's rule, on each of S subsets of the queries.
 
-    The queries are those of the validation part. They are divided into groups
-    at random; a subset, as in `query_subsets`, has all queries but one group.
+    The queries are those of the validation part. They are divided into
+    groups at random; a subset, as in `query_subsets`, has all queries
+    but one group.
 
-    The choices are those of `select_model` for the means, standard errors and p
-    values of the subset's queries, ties included.
+    The choices are those of `select_model` for the means, standard
+    errors and p values of the subset's queries, ties included.
 
     Parameters
     ----------
     plan : Plan
-        Plan whose `select_by` is a measure on validation queries, and whose
-        `rule` is used.
+        Plan whose `select_by` is a measure on validation queries, and
+        whose `rule` is used.
     path : PathResult
         Path of K steps.
     queries : sequence of ndarray of shape (K, Q)
-        Values of that measure in each query: one array for a validation part,
-        several for inner folds. NaN where it is undefined.
+        Values of that measure in each query: one array for a validation
+        part, several for inner folds. NaN where it is undefined.
 
     Returns
     -------
@@ -109,9 +111,9 @@ def choose_on_subsets(
 
     Notes
     -----
-    O(SKQ) by matrix products; only models that their rounding leaves in doubt
-    are measured exactly. A few blocks of 16 MB are in memory at a time besides
-    the arguments.
+    O(SKQ) by matrix products; only models that their rounding leaves in
+    doubt are measured exactly. A few blocks of 16 MB are in memory at a
+    time besides the arguments.
     """
     n_subsets = len(query_subsets(sum(values.shape[1] for values in queries)))
     if not n_subsets:
@@ -125,8 +127,8 @@ def choose_on_subsets(
             np.full(n_subsets, -1, dtype=np.int64), np.full(n_subsets, -np.inf)
         )
 
-    # Choose on blocks of subsets that have equally many queries. A gain is a
-    # measure with the sign by which larger is better.
+    # Choose on blocks of subsets that have equally many queries. A gain
+    # is a measure with the sign by which larger is better.
     sign = 1.0 if measure(plan.chosen_by).higher_is_better else -1.0
     selectable_values = [
         values if len(models) == len(values) else values[models] for values in queries
@@ -169,20 +171,18 @@ def cross_fitted_values(
 ) -> dict[str, Floats]:
     """Return each measure in each validation query, by models chosen without the query.
 
-    If the validation queries chose no model, or there is only one model, its
-    values are returned.
+    If the validation queries chose no model, or there is only one
+    model, its values are returned.
 
     Parameters
     ----------
     plan : Plan
         Plan of the run.
     chosen : Chosen
-        The model that the run has selected by all validation
-        queries.
+        The model that the run has selected by all validation queries.
     paths : sequence of PathResult
-        All paths of the fold: each has the models of one
-        combination of parameters' values, and `choices` on
-        subsets of queries.
+        All paths of the fold: each has the models of one combination of
+        parameters' values, and `choices` on subsets of queries.
     n_queries : int
         Number Q of validation queries.
     measure_models : callable
@@ -193,8 +193,8 @@ def cross_fitted_values(
     Returns
     -------
     dict of str to ndarray of shape (Q,)
-        Empty if the choices or the models are not available, or the only query
-        chose the model.
+        Empty if the choices or the models are not available, or the
+        only query chose the model.
     """
     # If the queries chose nothing, the chosen model is that of all queries.
     max_features = parse_rule(plan.rule).most
@@ -242,9 +242,9 @@ class ChosenModel(NamedTuple):
     position : int
         Position of the model's step on the path.
     shares : ndarray of shape (Q,)
-        Share of the divisions in which the model measures each
-        query, from 0 to 1; the shares of all chosen models sum to
-        1 in each query.
+        Share of the divisions in which the model measures each query,
+        from 0 to 1; the shares of all chosen models sum to 1 in each
+        query.
     """
 
     path: int
@@ -257,10 +257,10 @@ def chosen_models(
 ) -> list[ChosenModel]:
     """Return the different models that the subsets of queries choose among several paths.
 
-    The Q validation queries are divided at random into groups, R times. For
-    each group, a model is chosen by the queries outside it, which are a subset,
-    and is measured on the group. Each model has the share of the R divisions in
-    which it measures each query.
+    The Q validation queries are divided at random into groups, R times.
+    For each group, a model is chosen by the queries outside it, which
+    are a subset, and is measured on the group. Each model has the share
+    of the R divisions in which it measures each query.
 
     Ties go to the earlier path, as for the model of the run itself.
 
@@ -302,8 +302,9 @@ def chosen_models(
     )
     n_groups = min(n_queries, N_GROUPS)
 
-    # Shape (R, Q): number of the subset that chooses the model for each query
-    # in each division. The subsets are numbered by division, then by group.
+    # Shape (R, Q): number of the subset that chooses the model for each
+    # query in each division. The subsets are numbered by division, then
+    # by group.
     subsets = np.arange(len(groups))[:, None] * n_groups + groups
     model_numbers = model_of_subset.reshape(-1)[subsets]
     return [
@@ -321,20 +322,21 @@ def weighted_values(
 ) -> dict[str, Floats]:
     """Return each measure in each query, shape (Q,), as the mean over the divisions.
 
-    A division splits the validation queries at random into groups, and measures
-    each query by the model that the other groups choose. There are `N_SPLITS`
-    divisions, or a single one of few queries.
+    A division splits the validation queries at random into groups, and
+    measures each query by the model that the other groups choose. There
+    are `N_SPLITS` divisions, or a single one of few queries.
 
     Parameters
     ----------
     models : iterable of ChosenModel
         Models, each with the share of the divisions in which it measures each query.
     values : iterable of Mapping of str to ndarray of shape (Q,)
-        Measures of each of these models in each query. NaN does not count; a
-        query without any value is NaN.
+        Measures of each of these models in each query. NaN does not
+        count; a query without any value is NaN.
     """
-    # Sums over the models of their values, weighted by their shares of the
-    # divisions, and of the shares in which a value is undefined, shape (Q,).
+    # Sums over the models of their values, weighted by their shares of
+    # the divisions, and of the shares in which a value is undefined,
+    # shape (Q,).
     totals: dict[str, Floats] = {}
     undefined_shares: dict[str, Floats] = {}
     for model, measures in zip(models, values, strict=True):
@@ -348,8 +350,8 @@ def weighted_values(
             )
     means = {}
     for name, total in totals.items():
-        # The shares sum to 1 up to rounding: the value of a single model must
-        # not change by the rounding.
+        # The shares sum to 1 up to rounding: the value of a single
+        # model must not change by the rounding.
         defined_share = np.where(
             undefined_shares[name] > 0.0, 1.0 - undefined_shares[name], 1.0
         )
@@ -367,9 +369,9 @@ class _Rows:
     def __init__(self, queries: Sequence[Floats], sign: float) -> None:
         """Hold the values of a measure for K models: per part of the queries an array (K, Q).
 
-        A part is the validation part, or an inner fold; Q is its
-        number of queries. `sign` is -1 if smaller values are
-        better, otherwise 1.
+        A part is the validation part, or an inner fold; Q is its number
+        of queries. `sign` is -1 if smaller values are better, otherwise
+        1.
         """
         self.queries = queries
         self.sign = sign
@@ -386,13 +388,14 @@ class _Rows:
     def gains(self, models: Ints, columns: Sequence[Ints]) -> Floats:
         """Return the gain of each of P models on a subset of its own, shape (P,).
 
-        A gain is the mean measure in the queries of the subset, with the sign
-        by which larger is better; -inf if undefined. `models` has the rows of
-        the models, shape (P,). For each part of the queries, ``columns`` has an
-        array (P, n) with the columns of the subset of each model.
+        A gain is the mean measure in the queries of the subset, with
+        the sign by which larger is better; -inf if undefined. `models`
+        has the rows of the models, shape (P,). For each part of the
+        queries, ``columns`` has an array (P, n) with the columns of the
+        subset of each model.
 
-        The operations are those of `average` on a path: gains have equal bits,
-        and hence equal ties.
+        The operations are those of `average` on a path: gains have
+        equal bits, and hence equal ties.
         """
         means = [
             _mean_or_nan(values[models[:, None], subset])
@@ -408,16 +411,16 @@ class _Rows:
 
         A gain is the mean measure, with the sign by which larger is better;
         -inf without a value. It is computed by matrix products, which round;
-        the second value is a bound of the rounding. `subsets`, shape (S, Q),
-        says which queries each subset has.
+        the second value is a bound of the rounding. `subsets`, shape
+        (S, Q), says which queries each subset has.
         """
         # Means as matrix products, in blocks of models that fit into memory.
         gains = np.empty((len(subsets), len(self)))
         scale = 0.0
         block_size = max(1, _MAX_VALUES // subsets.shape[1])
-        # The queries of each part that a subset has, as numbers 0 and 1, shape
-        # (S, Q of the part). A product of these with values sums the values of
-        # each subset.
+        # The queries of each part that a subset has, as numbers 0 and
+        # 1, shape (S, Q of the part). A product of these with values
+        # sums the values of each subset.
         masks = np.split(subsets.astype(np.float64), self.ends, axis=1)
         for first in range(0, len(self), block_size):
             block = slice(first, first + block_size)
@@ -440,8 +443,8 @@ class _Rows:
             )
         gains[np.isnan(gains)] = -np.inf
 
-        # A sum of Q terms up to the scale has an error below Q ε scale; the
-        # factor 16 leaves a wide margin.
+        # A sum of Q terms up to the scale has an error below Q ε scale;
+        # the factor 16 leaves a wide margin.
         return gains, 16.0 * subsets.shape[1] * np.finfo(np.float64).eps * scale
 
 
@@ -469,14 +472,14 @@ class _SubsetBlock(NamedTuple):
 def _blocks_of_equal_sizes(n_queries: tuple[int, ...]) -> tuple[_SubsetBlock, ...]:
     """Return the subsets of the validation queries, in blocks of equal numbers of queries.
 
-    With equal numbers, the values of all subsets of a block are
-    one array. `n_queries` is the number of queries of each part:
-    a validation part, or several inner folds.
+    With equal numbers, the values of all subsets of a block are one
+    array. `n_queries` is the number of queries of each part: a
+    validation part, or several inner folds.
     """
     subsets = query_subsets(sum(n_queries))
     parts = np.split(subsets, np.cumsum(n_queries)[:-1], axis=1)
-    # Shape (S, P): number of queries that each of S subsets has of each of P
-    # parts. Subsets with equal numbers are a block.
+    # Shape (S, P): number of queries that each of S subsets has of each
+    # of P parts. Subsets with equal numbers are a block.
     sizes = np.stack([np.count_nonzero(part, axis=1) for part in parts], axis=1)
     kinds, numbers = np.unique(sizes, axis=0, return_inverse=True)
     blocks = []
@@ -495,16 +498,16 @@ def _choose_models(
 ) -> tuple[Ints, Floats]:
     """Return the model that a rule chooses on each of S subsets, and the best gain on each.
 
-    Both results have shape (S,). A gain is the mean measure on a subset of the
-    queries, with the sign by which larger is better; the second result is that
-    of the best model, which the rule may not choose. `sizes`, shape (K,), has
-    the number of features of each of the K models, which are the rows of
-    `rows`.
+    Both results have shape (S,). A gain is the mean measure on a subset
+    of the queries, with the sign by which larger is better; the second
+    result is that of the best model, which the rule may not choose.
+    `sizes`, shape (K,), has the number of features of each of the K
+    models, which are the rows of `rows`.
 
     `block` has the subsets.
     """
-    # Approximate gains, shape (S, K), and a bound of their rounding. Exact gains
-    # are computed only for models that may be the best.
+    # Approximate gains, shape (S, K), and a bound of their rounding.
+    # Exact gains are computed only for models that may be the best.
     rough_gains, margin = rows.approximate_gains(block.subsets)
     is_near_best = rough_gains >= rough_gains.max(axis=1, keepdims=True) - margin
     is_near = np.isfinite(rough_gains) & is_near_best
@@ -534,9 +537,10 @@ def _choose_models(
         is_equal, is_tested = _find_equal_models(rows, block, best)
         # Here: not significantly worse than the best.
         is_enough = (gains >= gain[:, None]) | is_equal
-        # Without enough queries for a test, only the best model itself is good
-        # enough: True in its column, by comparing the numbers of the models,
-        # shape (K,), with that of the best one, shape (S, 1).
+        # Without enough queries for a test, only the best model itself
+        # is good enough: True in its column, by comparing the numbers
+        # of the models, shape (K,), with that of the best one, shape
+        # (S, 1).
         is_enough[~is_tested] = np.arange(len(rows)) == best[~is_tested, None]
 
     # The smallest of the accepted models.
@@ -559,10 +563,9 @@ def _exact_gains(rows: _Rows, block: _SubsetBlock, needed: Bools) -> Floats:
     """Return the exact gains of the needed models on S subsets of the queries, shape (S, K).
 
     A gain is the mean measure on a subset, with the sign by which
-    larger is better. The models are the rows of `rows`, and the
-    subsets those of `block`. `needed`, shape (S, K), says which
-    of the K models to compute on which subset. The gains of the
-    other models are -inf.
+    larger is better. The models are the rows of `rows`, and the subsets
+    those of `block`. `needed`, shape (S, K), says which of the K models
+    to compute on which subset. The gains of the other models are -inf.
     """
     gains = np.full(needed.shape, -np.inf)
     for numbers, models in _pairs_in_blocks(needed, block):
@@ -578,17 +581,17 @@ def _find_equal_models(
 ) -> tuple[Bools, Bools]:
     """Return which models are not significantly worse than each subset's best, shape (S, K).
 
-    There are S subsets of the validation queries in ``block``, and K models,
-    which are the rows of ``rows``. `best`, shape (S,), has the best model of
-    each subset. The second result says which subsets have enough queries for a
-    test, (S,).
+    There are S subsets of the validation queries in ``block``, and K
+    models, which are the rows of ``rows``. `best`, shape (S,), has the
+    best model of each subset. The second result says which subsets have
+    enough queries for a test, (S,).
 
-    Validation queries are in one or more parts: `rows.queries` has the values
-    of all models in each part, and `block.columns` the columns of each subset
-    there.
+    Validation queries are in one or more parts: `rows.queries` has the
+    values of all models in each part, and `block.columns` the columns
+    of each subset there.
     """
-    # The values of each subset's best model in the subset's queries, by part:
-    # arrays of shape (S, n).
+    # The values of each subset's best model in the subset's queries, by
+    # part: arrays of shape (S, n).
     lines = [
         values[best[:, None], subset]
         for values, subset in zip(rows.queries, block.columns, strict=True)
@@ -598,8 +601,9 @@ def _find_equal_models(
     # Models that a fast test shows to be equal, and those it cannot decide.
     is_equal, is_unclear = _rough_tests(rows, block, best)
     for numbers, models in _pairs_in_blocks(is_unclear & is_tested[:, None], block):
-        # A pair is the number of a subset and a model. For each pair: the model
-        # minus the subset's best model, in the subset's queries.
+        # A pair is the number of a subset and a model. For each pair:
+        # the model minus the subset's best model, in the subset's
+        # queries.
         differences = [
             values[models[:, None], subset[numbers]] - line[numbers]
             for values, subset, line in zip(
@@ -613,13 +617,13 @@ def _find_equal_models(
 def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, Bools]:
     """Return which models are surely not significantly worse than each subset's best model.
 
-    The second array says which models need an exact test. Both
-    have shape (S, K), for the S subsets of the queries in `block`
-    and the K models in `rows`. `best`, shape (S,), has the best
-    model of each subset.
+    The second array says which models need an exact test. Both have
+    shape (S, K), for the S subsets of the queries in `block` and the K
+    models in `rows`. `best`, shape (S,), has the best model of each
+    subset.
 
-    Student's paired t is computed by matrix products. With several inner folds,
-    every test must be exact.
+    Student's paired t is computed by matrix products. With several
+    inner folds, every test must be exact.
     """
     from scipy.special import stdtrit  # noqa: PLC0415 - scipy, where it is needed
 
@@ -641,23 +645,24 @@ def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, B
             differences = values[first : first + block_size] - values[model]
             is_defined = ~np.isnan(differences)
             filled = np.where(is_defined, differences, 0.0)
-            # Number of defined differences in each subset of the queries, their
-            # sum, and the sum of their squares, as matrix products.
+            # Number of defined differences in each subset of the
+            # queries, their sum, and the sum of their squares, as
+            # matrix products.
             n = mask @ is_defined.T.astype(np.float64)
             totals = mask @ filled.T
             squares = mask @ np.square(filled).T
-            # Degrees of freedom of Student's t; at least 1, so that nothing is
-            # divided by 0.
+            # Degrees of freedom of Student's t; at least 1, so that
+            # nothing is divided by 0.
             freedom = np.maximum(n - 1.0, 1.0)
             with np.errstate(divide="ignore", invalid="ignore"):
                 # Sum of the squared deviations from the mean difference.
                 deviations = squares - np.square(totals) / n
                 t = np.abs(totals) / np.sqrt(n * deviations / freedom)
-                # Above 1, the difference is significant. `stdtrit` is the
-                # critical value of t.
+                # Above 1, the difference is significant. `stdtrit` is
+                # the critical value of t.
                 ratio = t / stdtrit(freedom, 1.0 - SIGNIFICANCE / 2.0)
-                # Deviations that are small beside the squares consist mostly of
-                # rounding.
+                # Deviations that are small beside the squares consist
+                # mostly of rounding.
                 is_clear = (
                     (deviations > _CANCELLATION_SHARE * squares)
                     & (np.abs(ratio - 1.0) > _CANCELLATION_SHARE)
@@ -674,10 +679,10 @@ def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, B
 def _pairs_in_blocks(needed: Bools, block: _SubsetBlock) -> Iterator[tuple[Ints, Ints]]:
     """Yield the positions of the True values of an array, as two arrays, in blocks.
 
-    `needed`, shape (S, K), is True for the pairs of a subset and
-    a model to be tested. The arrays have the numbers of the
-    subsets, and those of the models. The pairs of a block, with
-    the queries of `block`, fit into memory.
+    `needed`, shape (S, K), is True for the pairs of a subset and a
+    model to be tested. The arrays have the numbers of the subsets, and
+    those of the models. The pairs of a block, with the queries of
+    `block`, fit into memory.
     """
     numbers, models = np.nonzero(needed)
     # Number of queries of each subset, and so of values for a pair.
@@ -691,9 +696,9 @@ def _pairs_in_blocks(needed: Bools, block: _SubsetBlock) -> Iterator[tuple[Ints,
 def _standard_error(rows: _Rows, block: _SubsetBlock, number: int, model: int) -> float:
     """Return the standard error of a model's measure on a subset of the queries.
 
-    The mean is over the queries of a validation part, or over
-    inner folds. `number` is the row of the subset in the block,
-    and `model` that of the model in `rows`.
+    The mean is over the queries of a validation part, or over inner
+    folds. `number` is the row of the subset in the block, and `model`
+    that of the model in `rows`.
     """
     # The model's values in the subset's queries: an array for each part.
     values = [

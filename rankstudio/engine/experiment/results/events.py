@@ -25,12 +25,11 @@ from rankstudio.engine.support.work import WorkProgress
 class RunStarted:
     """The event that a run starts.
 
-    The data are open. The event has the plan, the numbers of the
-    folds, the units (combinations of parameters' values on
-    folds), and the greatest number of steps of a unit.
+    The data are open. The event has the plan, the numbers of the folds,
+    the units (combinations of parameters' values on folds), and the
+    greatest number of steps of a unit.
 
-    It also has the memory estimate, unless all units are already
-    finished.
+    It also has the memory estimate, unless all units are already finished.
     """
 
     plan: Plan
@@ -69,8 +68,8 @@ class UnitProgress:
 class StepDone:
     """The event that a step of a unit is finished, and measured on the validation part.
 
-    A unit trains one combination of parameters' values on a fold.
-    A step makes a model: with one more feature, or after one more
+    A unit trains one combination of parameters' values on a fold. A
+    step makes a model: with one more feature, or after one more
     iteration.
     """
 
@@ -99,9 +98,8 @@ class StepDone:
 class UnitFinished:
     """The event that all steps of a unit are done.
 
-    A unit trains one combination of parameters' values on a fold.
-    The duration in seconds is known if a worker computed the
-    unit.
+    A unit trains one combination of parameters' values on a fold. The
+    duration in seconds is known if a worker computed the unit.
     """
 
     unit: Unit

@@ -58,16 +58,16 @@ class MemoryEstimate:
     on_disk : bool
         Whether its documents are read from disk on demand.
     need : MemoryNeed
-        Requirements of all workers of this machine together, including the
-        measures of models.
+        Requirements of all workers of this machine together, including
+        the measures of models.
     budget : float
         Memory limit in bytes.
     limit : float
-        Maximum memory for shards in bytes: the limit if specified, otherwise
-        the free memory.
+        Maximum memory for shards in bytes: the limit if specified,
+        otherwise the free memory.
     threads : int
-        Number of threads or processes that work on shards at a time; fewer
-        threads under a small limit.
+        Number of threads or processes that work on shards at a time;
+        fewer threads under a small limit.
     sparse : bool
         Whether the documents are sparse.
     """
@@ -101,9 +101,8 @@ class MemoryEstimate:
     def large(self) -> bool:
         """Whether users should see this estimate of memory.
 
-        They should if the data have several shards, which are
-        ranges of queries, or if the run needs much of the memory
-        limit.
+        They should if the data have several shards, which are ranges of
+        queries, or if the run needs much of the memory limit.
         """
         return self.m > DOCUMENTS or self.resident > self.budget / 2 or not self.runs
 
@@ -138,8 +137,8 @@ class MemoryEstimate:
     @property
     def way(self) -> str:
         """How the run executes: "3,016,900 documents read from disk, processed in blocks"."""
-        # Unless a method needs all documents at once, it reads them one shard after
-        # the other; users see "blocks".
+        # Unless a method needs all documents at once, it reads them one
+        # shard after the other; users see "blocks".
         if self.need.reading is not Reading.WHOLE:
             text = (
                 tr("{m} documents read from disk, processed in blocks")
@@ -209,8 +208,8 @@ class MemoryEstimate:
                 text.format(methods=", ".join(labels[:_MAX_NAMED_METHODS]))
             )
         elif self.need.reading is Reading.WHOLE and self.m > DOCUMENTS:
-            # How a method reads depends only on whether there are several
-            # shards: any number of queries will do.
+            # How a method reads depends only on whether there are
+            # several shards: any number of queries will do.
             shape = DataShape(m=self.m, n=self.n, Q=self.m, s=DOCUMENTS)
             needs = [
                 (entry.label, entry.load()().memory_need(shape))
@@ -258,9 +257,9 @@ class WorkersHere:
     count : int
         Number of parallel workers.
     share_shards : bool
-        Whether the workers share the shards (ranges of the
-        training queries) of one path of models, instead of
-        training a combination of parameters' values each.
+        Whether the workers share the shards (ranges of the training
+        queries) of one path of models, instead of training a
+        combination of parameters' values each.
     """
 
     count: int = 1
@@ -278,8 +277,7 @@ def memory_estimate(
     Parameters
     ----------
     plan : Plan
-        Plan with the method and all its combinations of
-        parameters' values.
+        Plan with the method and all its combinations of parameters' values.
     folds : sequence of Fold
         Folds to run.
     workers : WorkersHere
@@ -293,8 +291,7 @@ def memory_estimate(
 
     Notes
     -----
-    O(S log Q) for S shards of Q queries each; no document is
-    read.
+    O(S log Q) for S shards of Q queries each; no document is read.
     """
     return max(
         (_fold_estimate(plan, fold, workers) for fold in folds),
@@ -307,19 +304,19 @@ def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstima
 
     `workers` are the processes or threads that use the memory of this machine.
     """
-    # Training data may be some rows of one dataset, the whole, which all folds
-    # share. Then the whole is in memory.
+    # Training data may be some rows of one dataset, the whole, which
+    # all folds share. Then the whole is in memory.
     part_of = fold.train if isinstance(fold.train, PartOfWhole) else None
     train = fold.train if part_of is None else part_of.whole
     on_disk = in_file(train.X)
-    # `is_asked` says whether the user set a limit. Such a limit also counts for
-    # data in memory; the default one does not.
+    # `is_asked` says whether the user set a limit. Such a limit also
+    # counts for data in memory; the default one does not.
     free = memory.available()
     budget = min(free, memory.budget()) if on_disk or memory.is_asked() else free
 
-    # Each inner fold has a copy of its documents, and so has a part of a whole,
-    # unless the copy is in a file. `inner` is the number of inner folds; the
-    # condition counts as 0 or 1.
+    # Each inner fold has a copy of its documents, and so has a part of
+    # a whole, unless the copy is in a file. `inner` is the number of
+    # inner folds; the condition counts as 0 or 1.
     n_copies = plan.inner + (part_of is not None and not part_of.from_disk)
     other_bytes = float(n_copies * train.X.nbytes)
     other_bytes += sum(
@@ -344,8 +341,8 @@ def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstima
         # Bytes of sparse values, 0 for dense data.
         stored = float(train.X.nbytes) if isinstance(train.X, SparseRows) else 0.0
         label, need = _largest_need(plan, shape, train.feature_ids, stored)
-        # Unless the workers share the shards of one unit, units run beside each
-        # other, each with memory of its own.
+        # Unless the workers share the shards of one unit, units run
+        # beside each other, each with memory of its own.
         if need.reading is not Reading.SHARED:
             need = need.times(min(workers.count, len(plan.combinations)))
         estimate = MemoryEstimate(
@@ -359,8 +356,8 @@ def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstima
             threads=count,
             sparse=bool(stored),
         )
-        # Fewer threads hold fewer shards at a time and change no bit. The
-        # number of processes is the user's.
+        # Fewer threads hold fewer shards at a time and change no bit.
+        # The number of processes is the user's.
         is_count_fixed = (
             workers.share_shards or count == 1 or need.reading is Reading.WHOLE
         )
@@ -400,15 +397,16 @@ def shards_are_shared(plan: Plan, train: RankingDataset) -> bool:
 def _method_need(method: LinearRanker, shape: DataShape, stored: float) -> MemoryNeed:
     """Return the memory that a method needs in addition to the data.
 
-    `shape` has the numbers of documents and features. `stored` is
-    the number of bytes of sparse values, 0 for dense data.
+    `shape` has the numbers of documents and features. `stored` is the
+    number of bytes of sparse values, 0 for dense data.
     """
     if not stored:
         return method.memory_need(shape)
     if method.accepts_sparse:
         n_counted_steps = min(method.n_steps(shape.n), _MAX_COUNTED_STEPS)
-        # The values by rows, by columns, and shifted columns; and for each
-        # step, weights and candidates: two numbers for each feature.
+        # The values by rows, by columns, and shifted columns; and for
+        # each step, weights and candidates: two numbers for each
+        # feature.
         return MemoryNeed(3 * stored + 2 * NUMBER * shape.n * n_counted_steps)
     # The method gets a dense copy of the documents, whose bytes are
     # `shape.documents`, and adapts to no limit.
@@ -420,10 +418,10 @@ def _largest_need(
 ) -> tuple[str, MemoryNeed]:
     """Return label and memory need of the plan's method or ranker that needs most memory.
 
-    `shape` has the numbers of documents and features. The need is
-    the largest of all combinations of parameters. `ids`, shape
-    (n,), has the ids of the features, and `stored` is the number
-    of bytes of sparse values, 0 for dense data.
+    `shape` has the numbers of documents and features. The need is the
+    largest of all combinations of parameters. `ids`, shape (n,), has
+    the ids of the features, and `stored` is the number of bytes of
+    sparse values, 0 for dense data.
     """
     if plan.entry.learns_nothing:
         return plan.title, MemoryNeed(0.0, reading=Reading.SHARED)
@@ -436,8 +434,8 @@ def _largest_need(
         # Needs of the final ranker, for the largest set that the method selects.
         if plan.ranker_entry is not None:
             learner = estimator(plan, plan.ranker_entry, combination.ranker, ids)
-            # If each step adds one feature, the limit of steps is one of
-            # features.
+            # If each step adds one feature, the limit of steps is one
+            # of features.
             is_growing = (
                 plan.entry.step_kind is StepKind.FEATURES
                 and not feature_groups_of(plan)
@@ -466,17 +464,18 @@ def _ranker_need(
 ) -> MemoryNeed:
     """Return the memory that a ranker needs on k selected features, and for their copy.
 
-    `shape` has the sizes of the data with all features. The values of the
-    selected features are copied if the data are sparse or have several shards.
+    `shape` has the sizes of the data with all features. The values of
+    the selected features are copied if the data are sparse or have
+    several shards.
     """
     # A single dense shard is estimated with all its features.
     if not (shape.sharded or sparse):
         return ranker.memory_need(shape)
     need = ranker.memory_need(replace(shape, n=k))
-    # To a file, each thread copies one shard at a time; in memory, the copy has
-    # all documents. T threads, s documents in the largest shard, m documents
-    # and n features.
-    # NUMBER is the number of bytes of a value.
+    # To a file, each thread copies one shard at a time; in memory, the
+    # copy has all documents. T threads, s documents in the largest
+    # shard, m documents and n features. NUMBER is the number of bytes
+    # of a value.
     n_copied = shape.T * shape.s * shape.n if shape.on_disk else shape.m * k
     return need.plus(NUMBER * n_copied)
 
@@ -484,8 +483,8 @@ def _ranker_need(
 def _part_need(part: RankingDataset) -> float:
     """Return the bytes needed to measure models on a part, such as the validation part.
 
-    They include a copy of the features if the part has one shard,
-    a range of queries; larger parts are read piece by piece.
+    They include a copy of the features if the part has one shard, a
+    range of queries; larger parts are read piece by piece.
     """
     if isinstance(part.X, SparseRows):
         return _BYTES_PER_MEASURED_DOCUMENT * part.n_documents + part.X.nbytes

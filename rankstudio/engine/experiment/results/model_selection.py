@@ -31,22 +31,23 @@ def select_model(
 ) -> Chosen:
     """Return the model of a fold that the plan's rule and measure select.
 
-    Ties go to the earlier combination, then to the earlier step: to the smaller
-    λ, then to fewer features. For an optimiser only the last iteration is a
-    model.
+    Ties go to the earlier combination, then to the earlier step: to the
+    smaller λ, then to fewer features. For an optimiser only the last
+    iteration is a model.
 
     Parameters
     ----------
     plan : Plan
         Plan whose `select_by` and `rule` are used.
     paths : sequence of PathResult
-        One path per combination of parameters' values, in order;
-        at least one. A path has the models of its steps.
+        One path per combination of parameters' values, in order; at
+        least one. A path has the models of its steps.
     standard_error : callable, optional
-        Returns the standard error of a step's measure over the validation
-        queries, for paths without standard errors of their own. Without
-        standard errors, or with the criterion, "one-se" equals "best"; so does
-        "smallest" if the path has no p values of the measure.
+        Returns the standard error of a step's measure over the
+        validation queries, for paths without standard errors of their
+        own. Without standard errors, or with the criterion, "one-se"
+        equals "best"; so does "smallest" if the path has no p values of
+        the measure.
 
     Raises
     ------
@@ -55,19 +56,20 @@ def select_model(
 
     Notes
     -----
-    The rule of one standard error is that of Breiman, Friedman, Olshen and
-    Stone, Classification and Regression Trees (1984), section 3.4.3: the best
-    value is uncertain, so a smaller model that is not clearly worse is
-    preferred. Their standard error is over the folds of a cross-validation, as
-    here with inner folds (`PathResult.standard_errors`); with a validation
-    part, it is over its queries.
+    The rule of one standard error is that of Breiman, Friedman, Olshen
+    and Stone, Classification and Regression Trees (1984), section
+    3.4.3: the best value is uncertain, so a smaller model that is not
+    clearly worse is preferred. Their standard error is over the folds
+    of a cross-validation, as here with inner folds
+    (`PathResult.standard_errors`); with a validation part, it is over
+    its queries.
 
-    "smallest" compares the models query by query, see :func:`p_values`: a query
-    that is hard for all models increases the standard error, but not the
-    difference.
+    "smallest" compares the models query by query, see :func:`p_values`:
+    a query that is hard for all models increases the standard error,
+    but not the difference.
 
-    Both rules search only the path of the best model, because combinations
-    differ in more than size.
+    Both rules search only the path of the best model, because
+    combinations differ in more than size.
     """
     if plan.entry.learns_nothing:
         # the only model, with or without a validation part
@@ -114,10 +116,10 @@ def select_model(
 def selectable_positions(path: PathResult, max_features: int | None = None) -> Ints:
     """Return the positions of the steps of a path that may be selected, ascending.
 
-    A path is the sequence of models of one combination of
-    parameters' values. Steps with models of at most
-    ``max_features`` features may be selected, by default of any
-    number. Of an optimiser, only the last step is a model.
+    A path is the sequence of models of one combination of parameters'
+    values. Steps with models of at most ``max_features`` features may
+    be selected, by default of any number. Of an optimiser, only the
+    last step is a model.
     """
     # `models` is the slice of the steps that are models.
     positions = np.arange(len(path.steps))[path.models]
@@ -133,13 +135,11 @@ def best_position(
 ) -> int | None:
     """Return the position of a path's best model by the plan's selection criterion.
 
-    A path is the sequence of models of one combination of
-    parameters' values.
+    A path is the sequence of models of one combination of parameters' values.
 
-    Only models of up to `max_features` features count, by default
-    all. The result is None if there is no such model, and the
-    position of the first model if the criterion is undefined for
-    all.
+    Only models of up to `max_features` features count, by default all.
+    The result is None if there is no such model, and the position of
+    the first model if the criterion is undefined for all.
     """
     models = selectable_positions(path, max_features)
     return int(models[_gains(plan, path)[models].argmax()]) if models.size else None
@@ -148,10 +148,10 @@ def best_position(
 def smallest_position(plan: Plan, path: PathResult) -> int | None:
     """Return the position of a path's smallest model that is not worse than the best one.
 
-    Not worse means: not significantly worse, by the path's p
-    values of each model against the best one. The result is None
-    if the path has no p values of the measure that selects, or no
-    model has a value of it.
+    Not worse means: not significantly worse, by the path's p values of
+    each model against the best one. The result is None if the path has
+    no p values of the measure that selects, or no model has a value of
+    it.
     """
     # Shape (K,) for K steps.
     model_p_values = path.p_values.get(plan.select_by)
@@ -181,24 +181,25 @@ def p_values(
     path : PathResult
         Path of K steps.
     queries : sequence of ndarray of shape (K, Q)
-        Measure in each query: one array for a validation part, several for
-        inner folds; none if unknown.
+        Measure in each query: one array for a validation part, several
+        for inner folds; none if unknown.
 
     Returns
     -------
     Mapping of str to ndarray of shape (K,)
-        For `PathResult.p_values`: p of each model by measure; 1 for the best
-        one. Empty with fewer than `LEAST_PAIRS` queries.
+        For `PathResult.p_values`: p of each model by measure; 1 for the
+        best one. Empty with fewer than `LEAST_PAIRS` queries.
 
     Notes
     -----
-    The test is Student's paired t over the queries, two-sided. The page of the
-    Pareto front uses the same test, so both show the same result. It needs
-    no random numbers, takes O(KQ) for all models together, and agrees closely
-    with Fisher's randomisation test on such data (Smucker, Allan & Carterette
+    The test is Student's paired t over the queries, two-sided. The page
+    of the Pareto front uses the same test, so both show the same
+    result. It needs no random numbers, takes O(KQ) for all models
+    together, and agrees closely with Fisher's randomisation test on
+    such data (Smucker, Allan & Carterette
     2007). p is not corrected for the number of models: the best of many is
-    overestimated, so the test of its lead is already strict, and a correction
-    would only select smaller models.
+    overestimated, so the test of its lead is already strict, and a
+    correction would only select smaller models.
     """
     best = best_position(plan, path) if queries else None
     if (
@@ -215,9 +216,9 @@ def p_values(
 def _smallest_good_enough(plan: Plan, path: PathResult, enough: Bools) -> int:
     """Return the position of the smallest of a path's models that are good enough.
 
-    `enough`, shape (K,), says which of the K models are good
-    enough. Of several models of this size, the best one counts,
-    and of equally good ones the first.
+    `enough`, shape (K,), says which of the K models are good enough. Of
+    several models of this size, the best one counts, and of equally
+    good ones the first.
     """
     gains = _gains(plan, path)
     good_positions = (
@@ -229,10 +230,10 @@ def _smallest_good_enough(plan: Plan, path: PathResult, enough: Bools) -> int:
 def _gains(plan: Plan, path: PathResult) -> Floats:
     """Return the value by which a plan selects a model, for each of a path's K steps, (K,).
 
-    The value is the validation measure or the method's own
-    criterion that the plan selects by, with the sign by which
-    larger is better: measures of errors and the criterion change
-    their sign. An undefined value is -inf.
+    The value is the validation measure or the method's own criterion
+    that the plan selects by, with the sign by which larger is better:
+    measures of errors and the criterion change their sign. An undefined
+    value is -inf.
     """
     if plan.select_by == CRITERION:
         values = -path.criterion

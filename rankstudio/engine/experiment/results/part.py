@@ -10,10 +10,10 @@ from rankstudio.engine.language import tr, translatable
 class Part(Enum):
     """Part of the data on which the models of a run are measured.
 
-    `TEST` is the test part. `CROSS_FITTED` are validation
-    queries, each measured by a model that was chosen without it;
-    `CHOSEN_ON` are validation queries that chose the model. Only
-    the first two give estimates for new queries.
+    `TEST` is the test part. `CROSS_FITTED` are validation queries, each
+    measured by a model that was chosen without it; `CHOSEN_ON` are
+    validation queries that chose the model. Only the first two give
+    estimates for new queries.
     """
 
     TEST = "test"
@@ -25,8 +25,7 @@ class Part(Enum):
     def is_estimate(self) -> bool:
         """Whether measures on this part are estimates for new queries.
 
-        If they are, runs can be ranked and tested by these
-        measures.
+        If they are, runs can be ranked and tested by these measures.
         """
         return self in (Part.TEST, Part.CROSS_FITTED)
 

@@ -2,8 +2,8 @@
 
 In memory, the values of all features are stored together.
 
-Leave-query-out keeps its steps in a file, because it has as many paths as
-queries times combinations.
+Leave-query-out keeps its steps in a file, because it has as many paths
+as queries times combinations.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ _CACHE_LOCK = Lock()  # the window and its worker ask for steps of the same path
 class PathSteps(Sequence[Step], ABC):
     """The steps of a path, each with a model; a step may be created on demand.
 
-    As long as a step exists, the same object is returned, so that information
-    can be attached to it.
+    As long as a step exists, the same object is returned, so that
+    information can be attached to it.
 
     Attributes
     ----------
@@ -106,8 +106,8 @@ class PathSteps(Sequence[Step], ABC):
     def __getitem__(self, index: int | slice) -> Step | tuple[Step, ...]:
         """Return the step at an index, or a tuple of steps for a slice.
 
-        A step is made when it is first needed. As long as anybody
-        uses it, the same object is returned.
+        A step is made when it is first needed. As long as anybody uses
+        it, the same object is returned.
         """
         positions = range(len(self))
         if isinstance(index, slice):
@@ -141,9 +141,9 @@ class PathSteps(Sequence[Step], ABC):
     def added(self, position: int) -> tuple[int, ...]:
         """Return the columns of the features that a step adds to those of the previous step.
 
-        `position` is that of the step. All columns of the step
-        are returned if it does not begin with the columns of the
-        previous step.
+        `position` is that of the step. All columns of the step are
+        returned if it does not begin with the columns of the previous
+        step.
         """
         selected = self.selected(position)
         before = self.selected(position - 1) if position else ()
@@ -154,8 +154,8 @@ class PathSteps(Sequence[Step], ABC):
     def _small_steps(self) -> Sequence[Step]:
         """Return the steps in a form that may lack their values of all features.
 
-        The number, criterion and size of each step are the same
-        as in its complete form.
+        The number, criterion and size of each step are the same as in
+        its complete form.
         """
         return self
 
@@ -201,14 +201,14 @@ class HeldSteps(PathSteps):
     def added(self, position: int) -> tuple[int, ...]:
         """Return the columns of the features that a step adds to those of the previous step.
 
-        `position` is that of the step. All columns of the step
-        are returned if it does not begin with the columns of the
-        previous step.
+        `position` is that of the step. All columns of the step are
+        returned if it does not begin with the columns of the previous
+        step.
         """
         rows = self.rows.get("selected")
-        # This form of rows says what a step adds without making the tuples.
-        # Other forms of rows need the tuples of both steps, which the base
-        # class compares.
+        # This form of rows says what a step adds without making the
+        # tuples. Other forms of rows need the tuples of both steps,
+        # which the base class compares.
         return (
             rows.added(position)
             if isinstance(rows, IndexTuples)
@@ -236,24 +236,25 @@ class HeldSteps(PathSteps):
 def packed(steps: Sequence[Step], shared: Mapping[str, Rows] = _NO_ROWS) -> HeldSteps:
     """Return the steps of a path in compact form.
 
-    The values of an attribute are stored together, for all steps: ``selected``,
-    ``coef`` and ``candidates`` of a step are created on demand, bit-identical
-    and not shared. Arrays that would not become smaller stay unchanged.
+    The values of an attribute are stored together, for all steps:
+    ``selected``, ``coef`` and ``candidates`` of a step are created on
+    demand, bit-identical and not shared. Arrays that would not become
+    smaller stay unchanged.
 
     Parameters
     ----------
     steps : sequence of Step
         Complete steps, in order.
     shared : Mapping of str to Rows, optional
-        Existing rows by attribute name, possibly shared with other paths: one
-        row per step.
+        Existing rows by attribute name, possibly shared with other
+        paths: one row per step.
 
     Notes
     -----
-    O(Kn) for K steps of n features. On a path that selects all n features one
-    by one, half of the weights are 0 and half of the candidates are missing:
-    8n² + n²/4 bytes instead of 16n², and the selections take n numbers instead
-    of n²/2.
+    O(Kn) for K steps of n features. On a path that selects all n
+    features one by one, half of the weights are 0 and half of the
+    candidates are missing: 8n² + n²/4 bytes instead of 16n², and the
+    selections take n numbers instead of n²/2.
     """
     rows_by_name = dict(shared)
     for name, rows_of in _ROWS_BY_NAME.items() if steps else ():
@@ -293,9 +294,9 @@ class StepsFile:
         """Write the steps of a path to the file, and return steps that are read on demand.
 
         The steps that are read are identical to those that were
-        written, bit for bit. Numbers, criteria, sizes and gains
-        of the steps stay in memory. If the disk is full, the
-        steps themselves are returned.
+        written, bit for bit. Numbers, criteria, sizes and gains of the
+        steps stay in memory. If the disk is full, the steps themselves
+        are returned.
         """
         # These are in a file already.
         if isinstance(steps, FiledSteps):
@@ -327,8 +328,7 @@ class StepsFile:
     def read(self, offset: int, size: int) -> PathSteps:
         """Return the steps of a path at an offset of the file; offset and size are in bytes.
 
-        The steps stay in memory until those of another path are
-        read.
+        The steps stay in memory until those of another path are read.
         """
         with self._lock:
             last_offset, steps = self._last_read
@@ -348,8 +348,8 @@ class FiledSteps(PathSteps):
     offset, size : int
         Position and size of the steps in the file, in bytes.
     steps : PathSteps
-        The same steps in memory, for the numbers, criteria, sizes and gains
-        that stay in memory.
+        The same steps in memory, for the numbers, criteria, sizes and
+        gains that stay in memory.
     """
 
     def __init__(

@@ -32,11 +32,10 @@ class ProtocolChoice:
     Attributes
     ----------
     values : tuple
-        Value on each axis of the plan, a parameter with several
-        values.
+        Value on each axis of the plan, a parameter with several values.
     length : int or None
-        Number of features, or of rounds, of the model; None for
-        an optimiser, whose last iteration is the model.
+        Number of features, or of rounds, of the model; None for an
+        optimiser, whose last iteration is the model.
     folds : tuple of int
         Numbers of the folds that have chosen.
     """
@@ -49,9 +48,8 @@ class ProtocolChoice:
 def choose_by_protocol(plan: Plan, folds: Sequence[FoldResult]) -> ProtocolChoice:
     """Choose the parameters' values and a length of the path by the means over the folds.
 
-    A path is the sequence of models of one combination of
-    parameters' values. Its length is a number of features or
-    rounds.
+    A path is the sequence of models of one combination of parameters'
+    values. Its length is a number of features or rounds.
 
     Parameters
     ----------
@@ -67,26 +65,28 @@ def choose_by_protocol(plan: Plan, folds: Sequence[FoldResult]) -> ProtocolChoic
 
     Notes
     -----
-    Let v_f(c, k) be the selection measure of fold f for the combination c of
-    parameters and the model with k features (after k rounds; for an optimiser
-    there is only the last iteration). The plan's rule, see
+    Let v_f(c, k) be the selection measure of fold f for the combination
+    c of parameters and the model with k features (after k rounds; for
+    an optimiser there is only the last iteration). The plan's rule, see
     :func:`rankstudio.engine.experiment.results.model_selection.select_model`, is applied to
 
         v(c, k) = (v_1(c, k) + … + v_F(c, k)) / F,
 
-    so that "best" and "at most K" take its largest value (its smallest, for
-    errors and the criterion). With several folds, the standard error of
-    "one-se" is that over the folds, s / √F, as in Breiman, Friedman, Olshen and
-    Stone (1984), and the p value of "smallest" is the median of the p values of
-    the folds, in each of which a model is tested against the best one of its
-    path. The folds of a protocol may share queries; twice the median p value is
-    valid under any dependence (Meinshausen, Meier and Bühlmann
+    so that "best" and "at most K" take its largest value (its smallest,
+    for errors and the criterion). With several folds, the standard
+    error of "one-se" is that over the folds, s / √F, as in Breiman,
+    Friedman, Olshen and Stone (1984), and the p value of "smallest" is
+    the median of the p values of the folds, in each of which a model is
+    tested against the best one of its path. The folds of a protocol may
+    share queries; twice the median p value is valid under any
+    dependence (Meinshausen, Meier and Bühlmann
     2009), so the level of the rule is at most twice the nominal one.
 
-    Of several models of one size on a path, as with a floating search, the last
-    one counts. Where a path has no model of a size, the largest model below it
-    counts, as for inner folds; sizes below the first model of a fold are left
-    out. With one fold, this is the choice of the fold.
+    Of several models of one size on a path, as with a floating search,
+    the last one counts. Where a path has no model of a size, the
+    largest model below it counts, as for inner folds; sizes below the
+    first model of a fold are left out. With one fold, this is the
+    choice of the fold.
 
     O(FCK) for F folds, C combinations and paths of K steps.
     """
@@ -108,9 +108,9 @@ def choose_by_protocol(plan: Plan, folds: Sequence[FoldResult]) -> ProtocolChoic
 def mean_path(paths: Sequence[PathResult]) -> PathResult:
     """Return one path with the means over the folds, from the paths of one combination.
 
-    `paths` has the path of each fold. The steps of the result have numbers and
-    mean criteria, and the largest size of the folds, but no models. A single
-    path is returned as it is.
+    `paths` has the path of each fold. The steps of the result have
+    numbers and mean criteria, and the largest size of the folds, but no
+    models. A single path is returned as it is.
     """
     first = paths[0]
     if len(paths) == 1:
@@ -162,9 +162,9 @@ def last_within(lengths: Ints, max_length: int) -> int | None:
 def _shared_lengths(paths: Sequence[PathResult]) -> Ints:
     """Return the lengths at which every path has a model, ascending.
 
-    A length is a number of features or rounds. Where a path has no step of a
-    length, its largest model below it counts. An optimiser has one model, with
-    the length 1.
+    A length is a number of features or rounds. Where a path has no step
+    of a length, its largest model below it counts. An optimiser has one
+    model, with the length 1.
     """
     if paths[0].step_kind is StepKind.ITERATIONS:
         return np.array([1], dtype=np.int64)
@@ -177,9 +177,8 @@ def _shared_lengths(paths: Sequence[PathResult]) -> Ints:
 def _counting_positions(path: PathResult, lengths: Ints) -> list[int]:
     """Return the position on a path of the model that counts for each of some lengths.
 
-    A length is a number of features or rounds. The model that
-    counts is the last one of this length, or the largest model
-    below it.
+    A length is a number of features or rounds. The model that counts is
+    the last one of this length, or the largest model below it.
 
     Of an optimiser, the last model counts, whatever the lengths.
     """
@@ -194,9 +193,9 @@ def _measures_by_fold(
 ) -> dict[str, Floats]:
     """Return each measure that all folds have, shape (K, F) for K models in F folds.
 
-    ``measures`` has, for each fold, the measures of all models of
-    its path by name, and ``rows`` the positions of the K models
-    on this path.
+    ``measures`` has, for each fold, the measures of all models of its
+    path by name, and ``rows`` the positions of the K models on this
+    path.
     """
     names = [name for name in measures[0] if all(name in values for values in measures)]
     return {

@@ -65,32 +65,33 @@ class PathResult:
     steps : PathSteps
         The K steps.
     validation : Mapping of str to ndarray of shape (K,)
-        Validation measures after each step; none without a validation part. If
-        the criterion is a leave-query-out measure, all of these are included,
-        such as "leave-query-out MAP".
+        Validation measures after each step; none without a validation
+        part. If the criterion is a leave-query-out measure, all of
+        these are included, such as "leave-query-out MAP".
     divisor : float
-        Divisor that makes criteria comparable between folds: the number of
-        training documents if they are sums over documents, otherwise 1.
+        Divisor that makes criteria comparable between folds: the number
+        of training documents if they are sums over documents, otherwise
+        1.
     step_kind : StepKind
-        Kind of the steps: selected features, rounds or
-        iterations.
+        Kind of the steps: selected features, rounds or iterations.
     notes : tuple of Note
         Notes of the method; in a study all are of one kind.
     standard_errors : Mapping of str to ndarray of shape (K,)
-        With inner folds: standard errors of the means in `validation`. With
-        left-out queries: standard errors over the queries. With a validation
-        part: standard errors over its queries, if the rule of one standard
-        error needs them, for the best model only, NaN for the others.
+        With inner folds: standard errors of the means in `validation`.
+        With left-out queries: standard errors over the queries. With a
+        validation part: standard errors over its queries, if the rule
+        of one standard error needs them, for the best model only, NaN
+        for the others.
     p_values : Mapping of str to ndarray of shape (K,)
         p of each step's model against the best one of the path, for the
         selection measure if its values in each query are known, see
-        `rankstudio.engine.experiment.results.model_selection.p_values`. Empty
-        in a study of an earlier version.
+        `rankstudio.engine.experiment.results.model_selection.p_values`.
+        Empty in a study of an earlier version.
     choices : SubsetChoices or None
         Models that the plan's rule chooses on subsets of the validation
-        queries, see `rankstudio.engine.experiment.results.cross_fit`. None if
-        the validation queries do not choose, and in a study of an earlier
-        version.
+        queries, see `rankstudio.engine.experiment.results.cross_fit`.
+        None if the validation queries do not choose, and in a study of
+        an earlier version.
     """
 
     unit: Unit
@@ -130,8 +131,8 @@ class PathResult:
     def to_frame(self) -> pd.DataFrame:
         """Return a table with a row per step of the path, its criterion and its measures.
 
-        "column" is the column of the newest feature in the data, counted from 0; -1
-        means that the step has no feature.
+        "column" is the column of the newest feature in the data,
+        counted from 0; -1 means that the step has no feature.
         """
         import pandas as pd  # noqa: PLC0415 - only here, and the window starts without it
 
@@ -153,11 +154,10 @@ class PathResult:
     def plot(self, name: str | None = None, ax: Axes | None = None) -> Axes:
         """Draw a measure after each step of the path on axes of Matplotlib; return the axes.
 
-        `name` is that of the measure; by default the first
-        validation measure, or the method's criterion if the path
-        has no measures. A new figure is made without `ax`.
-        ParameterError is raised for a measure that the path does
-        not have.
+        `name` is that of the measure; by default the first validation
+        measure, or the method's criterion if the path has no measures.
+        A new figure is made without `ax`. ParameterError is raised for
+        a measure that the path does not have.
         """
         default = next(iter(self.validation), "")
         # A measure that the caller names must exist; "" is the criterion.
@@ -187,10 +187,9 @@ Keeper = Callable[[PathResult], PathResult]
 def path_keeper(plan: Plan) -> Keeper:
     """Return a function that takes each path of a run, and returns it as it is to be kept.
 
-    A path is the sequence of models of one combination of
-    parameters' values on a fold. The function leaves it in
-    memory, or, for the protocol leave-query-out, writes its steps
-    to a temporary file.
+    A path is the sequence of models of one combination of parameters'
+    values on a fold. The function leaves it in memory, or, for the
+    protocol leave-query-out, writes its steps to a temporary file.
     """
     if plan.protocol != LEAVE_QUERY_OUT:
         return lambda path: path
@@ -205,8 +204,7 @@ class Chosen:
     Attributes
     ----------
     unit : Unit
-        Unit that trained the model: the fold, and the value of
-        each parameter.
+        Unit that trained the model: the fold, and the value of each parameter.
     step : Step
         Step of the unit's path that has the model.
     """
@@ -253,31 +251,32 @@ class FoldResult:
     validation, test : Mapping of str to float
         Measures of the selected model; empty if the dataset has no such part.
     paths : tuple of PathResult
-        The path of each combination of parameters' values, all
-        its models, in the order of the combinations.
+        The path of each combination of parameters' values, all its
+        models, in the order of the combinations.
     baseline : Baseline
-        The best single feature on the training documents, with
-        its measures.
+        The best single feature on the training documents, with its measures.
     per_query : Mapping of str to ndarray of shape (Q,)
-        Measures of the selected model in each query of the test part, or of the
-        validation part without one, in the order of the data: for paired tests
-        between runs.
+        Measures of the selected model in each query of the test part,
+        or of the validation part without one, in the order of the data:
+        for paired tests between runs.
     greatest_grade : float
         Largest label of the dataset, used by ERR; NaN for a run of an earlier version.
     constant : tuple of int
-        1-based ids of features that the paths leave out, because they are
-        constant within every training query; of all features if none varies.
+        1-based ids of features that the paths leave out, because they
+        are constant within every training query; of all features if
+        none varies.
     cross_fitted : Mapping of str to ndarray of shape (Q,)
-        Measures in each query of the validation part, of models chosen without
-        this query, see `rankstudio.engine.experiment.results.cross_fit`. Empty
-        without a validation part, and in a study of an earlier version until
+        Measures in each query of the validation part, of models chosen
+        without this query, see
+        `rankstudio.engine.experiment.results.cross_fit`. Empty without
+        a validation part, and in a study of an earlier version until
         they are computed.
     data_digest : str
         Digest of the data of all folds, as in
         `rankstudio.engine.data.fingerprint.data_digest`; "" if unknown.
     n_validation_queries : int
-        Queries of the validation part; 0 without one, and in a study of an
-        earlier version.
+        Queries of the validation part; 0 without one, and in a study of
+        an earlier version.
     """
 
     fold: int
@@ -297,10 +296,10 @@ class FoldResult:
     def measured(self, part: Part) -> Mapping[str, float]:
         """Return the measures of a fold by name, on a part of the data; {} if they are unknown.
 
-        `part` is the test part, the validation queries "cross-fitted", or the
-        validation queries that chose the model. Cross-fitted measures are means
-        over the validation queries, each measured by a model that was chosen
-        without it.
+        `part` is the test part, the validation queries "cross-fitted",
+        or the validation queries that chose the model. Cross-fitted
+        measures are means over the validation queries, each measured by
+        a model that was chosen without it.
         """
         match part:
             case Part.TEST:
@@ -319,9 +318,9 @@ class FoldResult:
     def left_out(self) -> dict[str, float]:
         """Measures of the selected model on left-out training queries, by name.
 
-        A name is, for example, "leave-query-out MAP". The result
-        is {} if the run has no such measures, or the path of the
-        model is not stored.
+        A name is, for example, "leave-query-out MAP". The result is {}
+        if the run has no such measures, or the path of the model is not
+        stored.
         """
         number = self.chosen.step.number
         unit = self.chosen.unit
@@ -393,8 +392,8 @@ class RunResult:
     def unfitted(self) -> Unfitted | None:
         """Reason why the run has no cross-fitted values; None if it has them.
 
-        Cross-fitted values are measures in each validation query, by models
-        that were chosen without this query.
+        Cross-fitted values are measures in each validation query, by
+        models that were chosen without this query.
         """
         if all(fold.cross_fitted for fold in self.folds):
             return None
@@ -416,9 +415,9 @@ class RunResult:
     def average(self) -> dict[str, float]:
         """Mean over the folds of each measure on `part`, the part that measures the run.
 
-        The mean is an estimate for new queries if
-        `part.is_estimate`. Otherwise the model was chosen on the
-        same part, and the mean is too high.
+        The mean is an estimate for new queries if `part.is_estimate`.
+        Otherwise the model was chosen on the same part, and the mean is
+        too high.
         """
         return self.average_on(self.part)
 
@@ -433,8 +432,7 @@ class RunResult:
     def reported_average(self) -> dict[str, float]:
         """Mean over the folds of the measures on the test part, or else on the validation part.
 
-        The files of a run list the values of each fold whose mean
-        this is.
+        The files of a run list the values of each fold whose mean this is.
         """
         return _mean_measures([fold.test or fold.validation for fold in self.folds])
 
@@ -442,8 +440,9 @@ class RunResult:
     def baseline(self) -> dict[str, float]:
         """Mean over the folds of the measures of each fold's best single feature.
 
-        The feature is chosen on training documents. It is measured on the test
-        part, or on the validation part if there is no test part.
+        The feature is chosen on training documents. It is measured on
+        the test part, or on the validation part if there is no test
+        part.
         """
         return _mean_measures(
             [fold.baseline.test or fold.baseline.validation for fold in self.folds]
@@ -453,9 +452,8 @@ class RunResult:
     def greatest_grade(self) -> float:
         """The largest grade that ERR uses: that of the convention, or the largest label.
 
-        The largest label is that of the dataset. The result is
-        NaN if no fold is finished, or for a run of an earlier
-        version.
+        The largest label is that of the dataset. The result is NaN if
+        no fold is finished, or for a run of an earlier version.
         """
         grades = [
             fold.greatest_grade
@@ -471,9 +469,9 @@ class RunResult:
     def notes(self) -> tuple[Note, ...]:
         """Notes for the user on the run.
 
-        They are the notes that the methods made during training,
-        the first of each kind, and those on the choices of the
-        folds, see `fold_notes`.
+        They are the notes that the methods made during training, the
+        first of each kind, and those on the choices of the folds, see
+        `fold_notes`.
         """
         method_notes = notes_of(path for fold in self.folds for path in fold.paths)
         return (*method_notes, *fold_notes(self.plan, self.folds))
@@ -481,9 +479,9 @@ class RunResult:
     def to_frame(self) -> pd.DataFrame:
         """Return a table with a row per fold: its selected model and its measures.
 
-        The index is the number of the fold. Columns are the
-        parameters with several values in the plan, "n_features",
-        and each measure as "validation MAP" and "test MAP".
+        The index is the number of the fold. Columns are the parameters
+        with several values in the plan, "n_features", and each measure
+        as "validation MAP" and "test MAP".
         """
         import pandas as pd  # noqa: PLC0415 - slow to import, and not needed by runs
 
@@ -507,9 +505,9 @@ class RunResult:
     def path_frame(self) -> pd.DataFrame:
         """Return a table with a row per step of every path.
 
-        The first columns are the fold and the values of the parameters with
-        several values. "feature" is the id of the step's newest feature, and
-        "name" its name.
+        The first columns are the fold and the values of the parameters
+        with several values. "feature" is the id of the step's newest
+        feature, and "name" its name.
         """
         import pandas as pd  # noqa: PLC0415 - slow to import, and not needed by runs
 
@@ -545,8 +543,8 @@ class RunResult:
         Parameters
         ----------
         name : str, optional
-            Name of the measure; by default the selection criterion. Without
-            validation it is the method's own criterion.
+            Name of the measure; by default the selection criterion.
+            Without validation it is the method's own criterion.
         ax : matplotlib.axes.Axes, optional
             Axes to draw on; by default a new figure.
 
@@ -606,10 +604,10 @@ class RunResult:
     def per_query(self, name: str) -> Floats:
         """Return a measure in every query of `part`, the part that measures the run, (Q,).
 
-        The queries of all folds follow each other. On the test
-        part, the values are those of the folds' selected models.
-        Cross-fitted values of validation queries are those of
-        models that were chosen without the query.
+        The queries of all folds follow each other. On the test part,
+        the values are those of the folds' selected models. Cross-fitted
+        values of validation queries are those of models that were
+        chosen without the query.
         """
         if self.part is Part.CROSS_FITTED:
             return np.concatenate([fold.cross_fitted[name] for fold in self.folds])
@@ -621,8 +619,9 @@ class RunResult:
 
         The number is 0 for a fold without measures in each query.
         """
-        # The part is the test part, or the validation queries "cross-fitted":
-        # each is measured by a model that was chosen without it.
+        # The part is the test part, or the validation queries
+        # "cross-fitted": each is measured by a model that was chosen
+        # without it.
         is_cross_fitted = self.part is Part.CROSS_FITTED
         values = [
             fold.cross_fitted if is_cross_fitted else fold.per_query
@@ -638,8 +637,8 @@ class RunResult:
         """Return whether a measure is known in each query of the part that measures the run.
 
         The part is the test part, or the validation queries
-        "cross-fitted": each measured by a model that was chosen
-        without it.
+        "cross-fitted": each measured by a model that was chosen without
+        it.
         """
         is_cross_fitted = self.part is Part.CROSS_FITTED
         values = [
@@ -652,9 +651,10 @@ class RunResult:
 def part_of(folds: Sequence[FoldResult]) -> Part:
     """Return the best part of the data on which all folds are measured; `NONE` without any.
 
-    The best is the test part. Next are cross-fitted values, of validation
-    queries by models that were chosen without them, and last the values of the
-    queries that chose the model, which overestimate it.
+    The best is the test part. Next are cross-fitted values, of
+    validation queries by models that were chosen without them, and last
+    the values of the queries that chose the model, which overestimate
+    it.
     """
     values: dict[Part, list[Mapping[str, Any]]] = {
         Part.TEST: [fold.test for fold in folds],
@@ -679,9 +679,9 @@ def notes_of(paths: Iterable[PathResult]) -> tuple[Note, ...]:
 def fold_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     """Return notes for the user on the choices of the folds.
 
-    `folds` are the finished folds of a run of the plan. The notes
-    name values at the ends of grids, features that were left out,
-    and choices that nothing decides.
+    `folds` are the finished folds of a run of the plan. The notes name
+    values at the ends of grids, features that were left out, and
+    choices that nothing decides.
     """
     undecided = undecided_notes(plan, folds)
     # If all features are constant, further notes would be about arbitrary choices.
@@ -697,9 +697,8 @@ def fold_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
 def untested_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     """Return a note if too few queries could test models for the rule "smallest".
 
-    The note says that the best model was chosen instead. The
-    result is () if the rule could be applied, or the plan has
-    another rule.
+    The note says that the best model was chosen instead. The result is
+    () if the rule could be applied, or the plan has another rule.
     """
     has_tests = all(
         any(plan.select_by in path.p_values for path in fold.paths) for fold in folds
@@ -716,10 +715,11 @@ def untested_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
 def undecided_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     """Return a note if nothing distinguishes the models of a fold; otherwise ().
 
-    This happens if no feature varies within a query, as in a table whose query
-    column names the documents, or if the measure is the same for all models, as
-    MAP is if all documents are relevant, and NDCG@10 by LETOR's conventions if
-    all queries have fewer than 10 documents.
+    This happens if no feature varies within a query, as in a table
+    whose query column names the documents, or if the measure is the
+    same for all models, as MAP is if all documents are relevant, and
+    NDCG@10 by LETOR's conventions if all queries have fewer than 10
+    documents.
     """
     # Nothing can be decided where all features are constant.
     if _all_features_are_constant(folds):
@@ -740,8 +740,8 @@ def undecided_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]
     ):
         return ()
 
-    # A measure may be 0 for all models because of the convention; the note says
-    # why, "" if it cannot be.
+    # A measure may be 0 for all models because of the convention; the
+    # note says why, "" if it cannot be.
     cause = zero_measure_note(plan.convention, plan.chosen_by)
     if cause and all(values[0] == 0.0 for values in fold_values):
         return (Note(cause),)
@@ -762,8 +762,8 @@ def _all_features_are_constant(folds: Sequence[FoldResult]) -> bool:
 def constant_notes(folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     """Return a note on the features that all folds leave out as constant.
 
-    Constant means: equal in all documents of each query. The
-    result is () without such features.
+    Constant means: equal in all documents of each query. The result is
+    () without such features.
     """
     constant_columns = (
         set.intersection(*(set(fold.constant) for fold in folds)) if folds else set()
@@ -781,8 +781,8 @@ def constant_notes(folds: Sequence[FoldResult]) -> tuple[Note, ...]:
 def edge_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     """Return a note for each end of a grid of parameter values that a fold has chosen.
 
-    The note says that better values may lie beyond the end. Grids
-    of two values are skipped, because both values are ends.
+    The note says that better values may lie beyond the end. Grids of
+    two values are skipped, because both values are ends.
     """
     # Two texts each: for a run of one fold, and for several folds.
     smallest = (
@@ -872,12 +872,12 @@ def _colors(n: int) -> list[Color]:
 def _mean_curve(paths: tuple[PathResult, ...], name: str) -> tuple[Ints, Floats]:
     """Return the mean curve of the paths of several folds: x and value of each of K steps.
 
-    The x of a step is its number of features or rounds. The K
-    steps are those that all paths have; if steps are iterations,
-    only the last step of each path is used.
+    The x of a step is its number of features or rounds. The K steps are
+    those that all paths have; if steps are iterations, only the last
+    step of each path is used.
 
-    `name` is a measure, or "" for the criterion. The value is NaN
-    where no path has one.
+    `name` is a measure, or "" for the criterion. The value is NaN where
+    no path has one.
     """
     # Iterations: one point.
     if paths[0].step_kind is StepKind.ITERATIONS:
@@ -906,9 +906,9 @@ def _checked_measure(paths: list[PathResult], name: str, *, is_required: bool) -
     """Return the name of the measure to draw for some paths.
 
     The result is `name` if all paths have this measure, otherwise
-    another one that they have, or "", for the method's own
-    criterion, if they have none. ParameterError is raised if the
-    paths lack `name` and it is required.
+    another one that they have, or "", for the method's own criterion,
+    if they have none. ParameterError is raised if the paths lack `name`
+    and it is required.
     """
     name_sets = [set(path.validation) for path in paths]
     shared_names = sorted(set.intersection(*name_sets)) if name_sets else []

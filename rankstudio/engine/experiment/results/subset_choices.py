@@ -24,9 +24,10 @@ class SubsetChoices:
         larger being better; -inf if undefined. Several paths are
         compared by these values.
     per_query : Mapping of str to ndarray of shape (D, Q)
-        Measures of the D different chosen models, in the order of `distinct`,
-        in each validation query. Empty for models that a study stores
-        completely, and that are measured on a validation part.
+        Measures of the D different chosen models, in the order of
+        `distinct`, in each validation query. Empty for models that a
+        study stores completely, and that are measured on a validation
+        part.
     """
 
     positions: Ints
@@ -43,9 +44,9 @@ class SubsetChoices:
 
         Q is the number of validation queries.
 
-        `positions` has the positions of the D steps on the path,
-        all of them chosen by a subset of the queries. The result
-        is {} if no measures are stored.
+        `positions` has the positions of the D steps on the path, all of
+        them chosen by a subset of the queries. The result is {} if no
+        measures are stored.
         """
         rows = np.searchsorted(self.distinct, positions)
         return {name: values[rows] for name, values in self.per_query.items()}

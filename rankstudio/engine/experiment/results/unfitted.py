@@ -10,8 +10,8 @@ from rankstudio.engine.language import tr, translatable
 class Unfitted(Enum):
     """Reason why a run has no cross-fitted values.
 
-    Cross-fitted values are measures in each validation query, by
-    models that were chosen without this query.
+    Cross-fitted values are measures in each validation query, by models
+    that were chosen without this query.
 
     See `rankstudio.engine.experiment.results.cross_fit`.
     """

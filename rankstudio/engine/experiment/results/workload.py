@@ -22,11 +22,10 @@ class Workload:
     Attributes
     ----------
     n_runs, n_units : int
-        Number of runs, and of units: combinations of parameters'
-        values on folds.
+        Number of runs, and of units: combinations of parameters' values
+        on folds.
     seconds : float
-        Approximate duration in seconds of all units, one after
-        the other.
+        Approximate duration in seconds of all units, one after the other.
     n_guessed : int
         Number of runs that are estimated without a finished run on the same data.
     """
@@ -46,12 +45,11 @@ def workload(
     """Return the work of running several plans, with its approximate duration.
 
     The typical seconds of a method are scaled by the ratio of its
-    fastest run on the same data, because compilation and other
-    programs only add time. Without finished runs the seconds are
-    scaled by the number of documents. With runs of other methods
-    alone, the scale is the geometric mean of both: a run that is
-    drawn while it works takes several times as long as one in the
-    background.
+    fastest run on the same data, because compilation and other programs
+    only add time. Without finished runs the seconds are scaled by the
+    number of documents. With runs of other methods alone, the scale is
+    the geometric mean of both: a run that is drawn while it works takes
+    several times as long as one in the background.
 
     Parameters
     ----------
@@ -81,8 +79,9 @@ def workload(
             for other, pace in data_paces
             if (other.method, other.ranker) == (plan.method, plan.ranker)
         ]
-        # The pace of other methods is averaged with the ratio of the numbers of
-        # documents: the square root of the product is their geometric mean.
+        # The pace of other methods is averaged with the ratio of the
+        # numbers of documents: the square root of the product is their
+        # geometric mean.
         size_ratio = n_documents / SAMPLE_DOCUMENTS
         usable_paces = method_paces or [
             sqrt(pace * size_ratio) for _, pace in data_paces
@@ -103,12 +102,12 @@ def typical_seconds(
 ) -> float:
     """Return the approximate seconds to run a plan on data as large as the sample.
 
-    The seconds are for one thread and `n_folds` folds. Only the
-    number of features, `n_features`, may differ from that of the
-    sample.
+    The seconds are for one thread and `n_folds` folds. Only the number
+    of features, `n_features`, may differ from that of the sample.
     """
-    # `seconds` of an entry has the time of a fold that all fits share, of a
-    # fit, and of the path of a final ranker; each combination has a fit.
+    # `seconds` of an entry has the time of a fold that all fits share,
+    # of a fit, and of the path of a final ranker; each combination has
+    # a fit.
     method_seconds = plan.entry.seconds
     ranker = plan.ranker_entry
     n_fits = len(plan.combinations)
@@ -124,8 +123,8 @@ def typical_seconds(
             * method_seconds.fit
             * (relative_size if plan.entry.selects else 1.0)
         )
-    # The selector is trained once for all parameters of the ranker: for each
-    # combination of its own parameters.
+    # The selector is trained once for all parameters of the ranker: for
+    # each combination of its own parameters.
     n_selector_fits = prod(len(axis.values) for axis in plan.axes if not axis.ranker)
     selector_seconds = n_selector_fits * method_seconds.fit
     ranker_seconds = n_fits * ranker.seconds.path

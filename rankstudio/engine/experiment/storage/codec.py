@@ -1,10 +1,11 @@
 """Stored form of units and folds, restored bit by bit. Nothing in it is executed.
 
-A path is an ``.npz`` archive in memory: a header in JSON, and arrays. Linear
-steps are stored completely. Of the nonlinear models of a path, only one keeps
-its definition, in the form of an exported model. The others cannot score after
-they were stored (see `StoredStep`): the definitions of all rounds of a boosting
-would take memory in the square of the number of rounds.
+A path is an ``.npz`` archive in memory: a header in JSON, and arrays.
+Linear steps are stored completely. Of the nonlinear models of a path,
+only one keeps its definition, in the form of an exported model. The
+others cannot score after they were stored (see `StoredStep`): the
+definitions of all rounds of a boosting would take memory in the square
+of the number of rounds.
 """
 
 from __future__ import annotations
@@ -94,8 +95,8 @@ def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
     path : PathResult
         Path of any method. Linear steps of unknown classes become plain `Step` objects.
     model : Step
-        Step of the path that is stored completely, so that it can
-        score documents even if it is nonlinear.
+        Step of the path that is stored completely, so that it can score
+        documents even if it is nonlinear.
     ids : sequence of int of length n
         1-based id of the feature in each column.
 
@@ -121,16 +122,17 @@ def _path_header(
 ) -> dict[str, Any]:
     """Return all of a path except its arrays, as plain values for JSON, by key.
 
-    A path has the models of one combination of parameters' values
-    on a fold, one per step.
+    A path has the models of one combination of parameters' values on a
+    fold, one per step.
 
-    The keys are those of the stored format. "kinds" has the class of each step,
-    and "extras" the fields that only this class has. "beyond" has what defines a
-    nonlinear step besides its weights: it is empty for all steps but `model`.
-    `ids`, of length n, has the 1-based id of the feature in each column.
+    The keys are those of the stored format. "kinds" has the class of
+    each step, and "extras" the fields that only this class has.
+    "beyond" has what defines a nonlinear step besides its weights: it
+    is empty for all steps but `model`. `ids`, of length n, has the
+    1-based id of the feature in each column.
     """
-    # Keys that would be empty are left out, and the measures with standard
-    # errors if they are all measures.
+    # Keys that would be empty are left out, and the measures with
+    # standard errors if they are all measures.
     is_partial = bool(path.standard_errors) and list(path.standard_errors) != list(
         path.validation
     )
@@ -160,18 +162,17 @@ def _path_header(
 def _path_arrays(path: PathResult, steps: Sequence[Step]) -> dict[str, NDArray[Any]]:
     """Return the arrays of a path by name, in the order of the archive.
 
-    `steps` are the K steps of the path. The last axis of an array
-    has one value per step. Rows of different lengths, such as
-    "weights", are joined to one array, with the lengths in a
-    second one.
+    `steps` are the K steps of the path. The last axis of an array has
+    one value per step. Rows of different lengths, such as "weights",
+    are joined to one array, with the lengths in a second one.
 
-    "before" is the criterion before each step, "n" the number of features, and
-    "used" has the columns with weights.
+    "before" is the criterion before each step, "n" the number of
+    features, and "used" has the columns with weights.
     """
     # Of weights only those that are not 0 are stored, with their columns.
     sparse_weights = [_nonzero_weights(step.coef) for step in steps]
-    # Types of the arrays: floats and integers of 8 bytes, the lowest byte
-    # first.
+    # Types of the arrays: floats and integers of 8 bytes, the lowest
+    # byte first.
     return {
         "validation": np.array(list(path.validation.values()), dtype="<f8"),
         "number": np.array([step.number for step in steps], dtype="<i8"),
@@ -199,10 +200,9 @@ def unpack_path(
 ) -> PathResult:
     """Return the path of a unit from the bytes that `pack_path` made.
 
-    `unit` has the fold and the parameters' values. `ids`, of
-    length n, has the 1-based id of the feature in each column.
-    `source` names the study in later messages about the models of
-    the path.
+    `unit` has the fold and the parameters' values. `ids`, of length n,
+    has the 1-based id of the feature in each column. `source` names the
+    study in later messages about the models of the path.
 
     Raises
     ------
@@ -253,14 +253,14 @@ def unpack_path(
 def fold_values(result: FoldResult) -> dict[str, Any]:
     """Return the results of a fold as plain values for JSON, without its paths.
 
-    "chosen" identifies the chosen model: the position of its combination, and
-    the number of its step on the path.
+    "chosen" identifies the chosen model: the position of its
+    combination, and the number of its step on the path.
     """
     baseline = result.baseline
     grade = result.greatest_grade
 
-    # Values that are empty or NaN are left out; `fold_from_values` puts the same
-    # defaults in their place.
+    # Values that are empty or NaN are left out; `fold_from_values` puts
+    # the same defaults in their place.
     return {
         "chosen": {
             "position": result.chosen.unit.position,
@@ -316,8 +316,8 @@ def fold_from_values(
     Raises
     ------
     IMPOSSIBLE
-        Any exception of the tuple `IMPOSSIBLE`, if `values`
-        cannot be the results of a fold with these units.
+        Any exception of the tuple `IMPOSSIBLE`, if `values` cannot be
+        the results of a fold with these units.
     """
     # The chosen step is stored by its number on the path of its unit.
     path = units[fold, values["chosen"]["position"]]
@@ -357,8 +357,9 @@ def _checked_query_values(
 ) -> FrozenMapping[str, Floats]:
     """Return each measure in each query, shape (Q,), from lists of JSON.
 
-    The result is {} for no measures. Raise a ValueError for other names than
-    those of the plan's measures, and for arrays of unequal lengths.
+    The result is {} for no measures. Raise a ValueError for other names
+    than those of the plan's measures, and for arrays of unequal
+    lengths.
     """
     queries = {name: np.array(sequence(row, float)) for name, row in values.items()}
     has_other_names = bool(queries) and set(queries) != set(names)
@@ -371,8 +372,8 @@ def _checked_query_values(
 def _checked_ids(values: Any, ids: Collection[int]) -> tuple[int, ...]:
     """Return ids of features from a list of JSON.
 
-    `ids` has the ids of the data's features. ValueError is raised
-    for any other id.
+    `ids` has the ids of the data's features. ValueError is raised for
+    any other id.
     """
     parsed_ids = sequence(values, int)
     if not set(parsed_ids) <= set(ids):
@@ -385,9 +386,9 @@ def _parsed_baseline(
 ) -> Baseline:
     """Return the baseline of a fold, its best single feature, from plain values of JSON.
 
-    `ids` has the ids of the data's features, and `names` the
-    names of the plan's measures. ValueError is raised for other
-    features or measures.
+    `ids` has the ids of the data's features, and `names` the names of
+    the plan's measures. ValueError is raised for other features or
+    measures.
     """
     if values["feature"] not in ids:
         raise ValueError("expected a feature of the data")
@@ -415,15 +416,16 @@ def archived_arrays(
     Raises
     ------
     ValueError
-        If the arrays take more than `max_bytes`, or more bytes
-        than the compressed content can hold.
+        If the arrays take more than `max_bytes`, or more bytes than the
+        compressed content can hold.
     MemoryError
         If the free memory is too small for the arrays.
     """
     with _NUMPY_LOCK, np.load(io.BytesIO(content), allow_pickle=False) as archive:
-        # One thread at a time reads: Python's parser, which numpy uses, may
-        # fail in two threads at a time. The sizes come from the file and may be
-        # wrong, so they are checked before anything is allocated.
+        # One thread at a time reads: Python's parser, which numpy uses,
+        # may fail in two threads at a time. The sizes come from the
+        # file and may be wrong, so they are checked before anything is
+        # allocated.
         size = sum(entry.file_size for entry in archive.zip.infolist())
         if size > min(max_bytes, _MAX_COMPRESSION * len(content)):
             raise ValueError(
@@ -437,9 +439,9 @@ def archived_arrays(
 def _read_array(archive: Any, name: str) -> NDArray[Any]:
     """Return the array with a name from an open archive of NumPy.
 
-    A study has thousands of small arrays: their equal headers are parsed only
-    once. numpy itself reads all other arrays, and those with an unexpected
-    header, for which it raises the error.
+    A study has thousands of small arrays: their equal headers are
+    parsed only once. numpy itself reads all other arrays, and those
+    with an unexpected header, for which it raises the error.
     """
     # Arrays that are unusual or large are read by NumPy.
     try:
@@ -450,8 +452,8 @@ def _read_array(archive: Any, name: str) -> NDArray[Any]:
         return cast("NDArray[Any]", archive[name])
     content = archive.zip.read(entry)
 
-    # The content is: magic bytes, the length of the header in two bytes, the
-    # header, the values.
+    # The content is: magic bytes, the length of the header in two
+    # bytes, the header, the values.
     header_offset = len(_MAGIC) + 2
     values_offset = header_offset + int.from_bytes(
         content[len(_MAGIC) : header_offset], "little"
@@ -467,9 +469,10 @@ def _read_array(archive: Any, name: str) -> NDArray[Any]:
     )
     if is_invalid or values_offset + count * dtype.itemsize > len(content):
         return cast("NDArray[Any]", archive[name])
-    # In Fortran order the first axis varies fastest: read with the axes in
-    # reverse order, then transpose. The copy can be written to, and the content
-    # can be freed. "K" keeps the order of the axes in memory.
+    # In Fortran order the first axis varies fastest: read with the axes
+    # in reverse order, then transpose. The copy can be written to, and
+    # the content can be freed. "K" keeps the order of the axes in
+    # memory.
     flat: NDArray[Any] = np.frombuffer(content, dtype, count, values_offset)
     return (flat.reshape(shape[::-1]).T if is_fortran else flat.reshape(shape)).copy(
         "K"
@@ -492,9 +495,8 @@ def _values_by_measure(
 ) -> dict[str, NDArray[Any]]:
     """Return each measure after each step of a path, shape (K,), from its stored rows.
 
-    `names` are those of the measures, one per row of `stored`,
-    and `n_steps` is K. ValueError is raised for an array of
-    another shape.
+    `names` are those of the measures, one per row of `stored`, and
+    `n_steps` is K. ValueError is raised for an array of another shape.
     """
     shape = (len(names), n_steps) if names else (0,)
     return dict(zip(names, array(stored, "<f8", shape), strict=True))
@@ -503,9 +505,10 @@ def _values_by_measure(
 def _p_values(header: Mapping[str, Any], arrays: Arrays) -> dict[str, NDArray[Any]]:
     """Return the p-values of a stored path, shape (K,) for K steps, by measure.
 
-    They compare each model with the best one of the path. `header` and `arrays`
-    are the two parts of a stored path. The result is {} for a path that an
-    earlier version stored; ValueError is raised for damaged values.
+    They compare each model with the best one of the path. `header` and
+    `arrays` are the two parts of a stored path. The result is {} for a
+    path that an earlier version stored; ValueError is raised for
+    damaged values.
     """
     if "p_values_of" not in header:
         return {}
@@ -519,9 +522,9 @@ def _p_values(header: Mapping[str, Any], arrays: Arrays) -> dict[str, NDArray[An
 def _choices_arrays(choices: SubsetChoices) -> dict[str, NDArray[Any]]:
     """Return arrays, by name, of a path's choices on subsets of the validation queries.
 
-    They are the position of the chosen step, and the best gain,
-    for each subset, and the stored measures, shape (measures, D,
-    Q): for D chosen steps in Q queries.
+    They are the position of the chosen step, and the best gain, for
+    each subset, and the stored measures, shape (measures, D, Q): for D
+    chosen steps in Q queries.
     """
     return {
         "choices": choices.positions.astype("<i8"),
@@ -533,10 +536,9 @@ def _choices_arrays(choices: SubsetChoices) -> dict[str, NDArray[Any]]:
 def _parsed_choices(header: Mapping[str, Any], arrays: Arrays) -> SubsetChoices | None:
     """Return the models that the plan's rule chose on subsets of the validation queries.
 
-    `header` and `arrays` are the two parts of a stored path of
-    models. The result is None if validation queries did not
-    choose, or in older studies; ValueError is raised for damaged
-    values.
+    `header` and `arrays` are the two parts of a stored path of models.
+    The result is None if validation queries did not choose, or in older
+    studies; ValueError is raised for damaged values.
     """
     if "choices_of" not in header:
         return None
@@ -578,12 +580,12 @@ def _parsed_steps(
 ) -> PathSteps:
     """Return the steps of a stored path, each a model, from its header and arrays.
 
-    `ids` has the 1-based id of the feature in each column.
-    `stored` names the study in later messages. ValueError is
-    raised if the header or the arrays are invalid.
+    `ids` has the 1-based id of the feature in each column. `stored`
+    names the study in later messages. ValueError is raised if the
+    header or the arrays are invalid.
     """
-    # Arrays of variable length are stored one after another, with the size for
-    # each step.
+    # Arrays of variable length are stored one after another, with the
+    # size for each step.
     selected = _split_rows("selected", arrays, "<i8")
     candidates = _split_rows("candidates", arrays, "<f8")
     used_columns = _split_rows("used", arrays, "<i8")
@@ -689,9 +691,9 @@ def _joined_rows(
 def _split_rows(name: str, arrays: Arrays, dtype: str) -> list[NDArray[Any]]:
     """Return views of the rows that are stored one after the other in the array `name`.
 
-    The lengths of the rows are in another array, with "_sizes"
-    behind the name. ValueError is raised if the lengths are
-    wrong, or the values are not of the type `dtype`.
+    The lengths of the rows are in another array, with "_sizes" behind
+    the name. ValueError is raised if the lengths are wrong, or the
+    values are not of the type `dtype`.
     """
     flat = arrays[name]
     sizes = arrays[f"{name}_sizes"]

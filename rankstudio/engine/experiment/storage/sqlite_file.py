@@ -1,10 +1,11 @@
 """The file of a study: an SQLite database that one process at a time owns.
 
-Commits go to a log beside the file (WAL). A commit returns only when it is on
-the disk, so nothing committed is lost, even by a power cut. The owner holds
-SQLite's own exclusive lock, which the operating system releases whenever the
-process ends: no stale lock can remain. A small file beside the study names the
-owner, for the error message of a second owner; it locks nothing.
+Commits go to a log beside the file (WAL). A commit returns only when it
+is on the disk, so nothing committed is lost, even by a power cut. The
+owner holds SQLite's own exclusive lock, which the operating system
+releases whenever the process ends: no stale lock can remain. A small
+file beside the study names the owner, for the error message of a second
+owner; it locks nothing.
 
 A file that is not a study is only read: a file that is refused keeps its bytes.
 """
@@ -43,8 +44,8 @@ _MODE = slice(18, 20)
 _WAL = b"\2\2"
 """Bytes of a database that say whether it has a log, and their value for a log.
 
-A new file has this value from the beginning, because SQLite would need a
-journal to switch to a log later.
+A new file has this value from the beginning, because SQLite would need
+a journal to switch to a log later.
 """
 
 _NOT_UTF8 = translatable("file names must be UTF-8, found")
@@ -76,14 +77,14 @@ _KEYS = """
 _HEADER = struct.Struct(">8I")
 """Header of a log.
 
-Its numbers are: magic number, version, size of a page, sequence, two salts, and
-a checksum in two parts.
+Its numbers are: magic number, version, size of a page, sequence, two
+salts, and a checksum in two parts.
 """
 _FRAME = struct.Struct(">6I")
 """Header of a frame of a log.
 
-Its numbers are: page, size of the database (0 before the end of a commit), two
-salts, and two checksums.
+Its numbers are: page, size of the database (0 before the end of a
+commit), two salts, and two checksums.
 """
 _READ_MARK_OFFSET = 16
 """Offset, in SQLite's index of a log, of the number of frames that it has read."""
@@ -99,9 +100,9 @@ class StudyFile:
     reading : bool
         Whether to open read-only files; nothing can then be stored.
     shared : bool
-        Whether to read a copy in memory, without what is only in a log beside
-        the file, so that other processes can open it at the same time; nothing
-        can be stored.
+        Whether to read a copy in memory, without what is only in a log
+        beside the file, so that other processes can open it at the same
+        time; nothing can be stored.
 
     Attributes
     ----------
@@ -115,8 +116,9 @@ class StudyFile:
     Raises
     ------
     StoreError
-        If the file does not exist, is not a study, is damaged or of another
-        version, is owned by another process, or cannot be written.
+        If the file does not exist, is not a study, is damaged or of
+        another version, is owned by another process, or cannot be
+        written.
     """
 
     def __init__(
@@ -124,9 +126,9 @@ class StudyFile:
     ) -> None:
         """Open the file of a study, and check that it is a study.
 
-        With `reading`, a file that cannot be written is read as a copy in
-        memory. With `shared`, a copy is read in any case, so that other
-        processes may open the file.
+        With `reading`, a file that cannot be written is read as a copy
+        in memory. With `shared`, a copy is read in any case, so that
+        other processes may open the file.
         """
         # the log lies beside the file itself, not beside a link
         self.path = Path(path).resolve()
@@ -152,8 +154,8 @@ class StudyFile:
         Raises
         ------
         StoreError
-            If the copy cannot be written, or the target is not a study or is
-            owned by another process; nothing is changed.
+            If the copy cannot be written, or the target is not a study
+            or is owned by another process; nothing is changed.
         """
         # Write beside the target, and replace it only when everything is on the disk.
         path = Path(path).resolve()
@@ -169,9 +171,9 @@ class StudyFile:
                 with partial.open("rb+") as file:
                     os.fsync(file.fileno())
                 if path.exists():
-                    # Opening fails if the target is no study or in use. Closing
-                    # removes its log, which would otherwise be read as that of
-                    # the new file.
+                    # Opening fails if the target is no study or in use.
+                    # Closing removes its log, which would otherwise be
+                    # read as that of the new file.
                     StudyFile(path).close()
                 partial.replace(path)
             except OSError as error:
@@ -179,8 +181,8 @@ class StudyFile:
             finally:
                 with suppress(OSError):
                     partial.unlink(missing_ok=True)
-            # From here on the other file is used. The old one is closed only after
-            # the other one is open.
+            # From here on the other file is used. The old one is closed
+            # only after the other one is open.
             other = _open_owned(path)
             self.close()
             identity = _identity(path)
@@ -197,14 +199,14 @@ class StudyFile:
         The writes are on disk at the end of the block.
 
         Yields the connection for the writes. Errors of SQLite become a
-        StoreError that names the file. Afterwards, `written` is the present
-        time.
+        StoreError that names the file. Afterwards, `written` is the
+        present time.
 
         Raises
         ------
         StoreError
-            If the file cannot be written, or no longer exists; none of the
-            writes is then executed.
+            If the file cannot be written, or no longer exists; none of
+            the writes is then executed.
         """
         with self._lock, as_store_errors(self.path):
             if self.read_only:
@@ -217,8 +219,8 @@ class StudyFile:
                 )
                 raise StoreError(text.format(path=self.path))
             with _all_or_nothing(self._db):
-                # A study of an earlier version first gets the columns that later
-                # versions added to its tables.
+                # A study of an earlier version first gets the columns
+                # that later versions added to its tables.
                 study_rows.add_columns(self._db)
                 yield self._db
             self.written = datetime.now()
@@ -237,8 +239,8 @@ class StudyFile:
     def records(self, table: str, clause: str = "", *values: Any) -> list[Row]:
         """Return the rows of a table, including damaged ones, which are marked as such.
 
-        `clause` is the end of the query, such as "WHERE run = ?", and `values`
-        has the values of its question marks.
+        `clause` is the end of the query, such as "WHERE run = ?", and
+        `values` has the values of its question marks.
 
         Raises
         ------
@@ -260,8 +262,9 @@ class StudyFile:
         """
         # SQLite raises a ProgrammingError for a closed database.
         with self._lock, as_store_errors(self.path), suppress(sqlite3.ProgrammingError):
-            # Called for its error only: if the file is closed already, the file
-            # beside it that names the owner may be that of the next owner.
+            # Called for its error only: if the file is closed already,
+            # the file beside it that names the owner may be that of the
+            # next owner.
             self._db.execute("SELECT 1")
             if not self.read_only:
                 with suppress(OSError):
@@ -273,8 +276,8 @@ class StudyFile:
     def kept_open(self) -> Iterator[bool]:
         """Keep the file open during the block, if it is open.
 
-        The block gets True if the file is open, and False if it
-        was closed before.
+        The block gets True if the file is open, and False if it was
+        closed before.
         """
         with self._lock:
             yield not self._closed
@@ -287,8 +290,8 @@ def _open_owned(path: Path) -> sqlite3.Connection:
     StoreError is raised for a file that is damaged or no study, and
     StudyInUseError if another process has it open.
     """
-    # A journal must be rolled back before the study can be checked, so a copy
-    # is checked.
+    # A journal must be rolled back before the study can be checked, so
+    # a copy is checked.
     has_journal = Path(f"{path}-journal").exists()
     with _file_copy(path) if has_journal else nullcontext() as copy:
         # Nothing is written before the file is known to be a study.
@@ -297,8 +300,8 @@ def _open_owned(path: Path) -> sqlite3.Connection:
         # Without this check, SQLite would report a fault of the disk.
         raise StoreError(f"{path}: {tr(_FORBIDDEN)}.")
     with as_store_errors(path):
-        # Threads share the connection: a lock of the study lets one of them use
-        # it at a time.
+        # Threads share the connection: a lock of the study lets one of
+        # them use it at a time.
         db = sqlite3.connect(
             path, timeout=0, isolation_level=None, check_same_thread=False
         )
@@ -322,12 +325,11 @@ def _writable(path: Path) -> bool:
 def _memory_copy(path: Path, *, shared: bool) -> sqlite3.Connection:
     """Return a connection to a copy in memory of the database of an undamaged study.
 
-    A log beside the file has the latest results. The log is read,
-    too, unless the study is `shared`: other processes may have it
-    open.
+    A log beside the file has the latest results. The log is read, too,
+    unless the study is `shared`: other processes may have it open.
 
-    SQLite reads a log only in a folder in which it may write, so
-    a study with a log is first copied to a temporary folder.
+    SQLite reads a log only in a folder in which it may write, so a
+    study with a log is first copied to a temporary folder.
     """
     needs_copy = _has_log(path) and not shared
     with _file_copy(path) if needs_copy else nullcontext() as copy:
@@ -346,8 +348,8 @@ def _memory_copy(path: Path, *, shared: bool) -> sqlite3.Connection:
 def _file_copy(path: Path) -> Iterator[Path]:
     """Provide the path of a temporary copy of a study and its logs inside the block.
 
-    SQLite may write in the folder of the copy, as it must to read
-    a log. The copy is deleted at the end of the block.
+    SQLite may write in the folder of the copy, as it must to read a
+    log. The copy is deleted at the end of the block.
     """
     try:
         with tempfile.TemporaryDirectory(prefix="rankstudio-") as folder:
@@ -379,9 +381,8 @@ def _has_log(path: Path) -> bool:
 def _take_ownership(db: sqlite3.Connection, path: Path) -> None:
     """Lock a study until its connection `db` is closed: no other process can open it.
 
-    The study also gets a log, to which SQLite appends changes. An
-    error of sqlite3 is raised if another process has the study
-    open.
+    The study also gets a log, to which SQLite appends changes. An error
+    of sqlite3 is raised if another process has the study open.
     """
     db.execute("PRAGMA locking_mode = EXCLUSIVE")
     db.execute("PRAGMA journal_mode = WAL")
@@ -398,8 +399,9 @@ def create(
 ) -> None:
     """Create the database file of a study with its initial contents.
 
-    The file is built in memory and named in one step, only if the name is free,
-    so that neither a second process nor an interruption leaves half a study.
+    The file is built in memory and named in one step, only if the name
+    is free, so that neither a second process nor an interruption leaves
+    half a study.
 
     Parameters
     ----------
@@ -469,9 +471,10 @@ def _check_study_file(
 
     Nothing is written near the file.
 
-    A sound study has the application id and the version of a study, no damage,
-    and a complete log. With `copy`, this copy of the file is inspected instead.
-    The log of a `shared` study, which other processes may have open, is ignored.
+    A sound study has the application id and the version of a study, no
+    damage, and a complete log. With `copy`, this copy of the file is
+    inspected instead. The log of a `shared` study, which other
+    processes may have open, is ignored.
     """
     opened_path = copy or path
     if not opened_path.is_file():
@@ -482,9 +485,9 @@ def _check_study_file(
         )
         raise StoreError(f"{path}: {problem}.")
 
-    # "immutable" keeps SQLite from making files beside this one, but also from
-    # reading the log that a process that was ended, or that still runs, has
-    # there.
+    # "immutable" keeps SQLite from making files beside this one, but
+    # also from reading the log that a process that was ended, or that
+    # still runs, has there.
     has_log = not shared and any(
         Path(f"{opened_path}{end}").exists() for end in ("-wal", "-journal")
     )
@@ -543,9 +546,9 @@ def _owner_file(path: Path) -> Path:
 def _note_owner(path: Path) -> None:
     """Write the number of this process, the owner of a study, to a file beside the study.
 
-    The message for another process, which cannot open the study, names this
-    number. Without the file it only says "another program". A failure is
-    ignored, because the file locks nothing.
+    The message for another process, which cannot open the study, names
+    this number. Without the file it only says "another program". A
+    failure is ignored, because the file locks nothing.
     """
     note = _owner_file(path)
     try:
@@ -589,18 +592,19 @@ def _all_or_nothing(db: sqlite3.Connection) -> Iterator[None]:
 def _is_foreign(db: sqlite3.Connection) -> bool:
     """Return whether a database is not a study.
 
-    A database is no study if it lacks a column of a study, if a
-    column that later versions added has another type, or if the
-    database has objects that act by themselves, such as triggers.
+    A database is no study if it lacks a column of a study, if a column
+    that later versions added has another type, or if the database has
+    objects that act by themselves, such as triggers.
     """
     with closing(sqlite3.connect(":memory:")) as empty_study:
         _make_tables(empty_study)
         study_columns = _columns(empty_study)
     columns = _columns(db)
     added_columns = study_rows.added_columns()
-    # The first two values of a column are the names of its table and of the
-    # column; the others are its type and its place in a key. A column that was
-    # added later may be missing, but must not have another type.
+    # The first two values of a column are the names of its table and of
+    # the column; the others are its type and its place in a key. A
+    # column that was added later may be missing, but must not have
+    # another type.
     missing_columns = {
         column for column in study_columns - columns if column[:2] not in added_columns
     }
@@ -621,13 +625,13 @@ def _log_is_whole(path: Path) -> bool:
 
     `path` is the file of the log.
 
-    SQLite ignores a damaged frame of a log, and all frames behind it, without
-    an error. See "WAL-mode File Format" and "The WAL-Index File Format" in its
-    documentation.
+    SQLite ignores a damaged frame of a log, and all frames behind it,
+    without an error. See "WAL-mode File Format" and "The WAL-Index File
+    Format" in its documentation.
 
-    If the computer went down during a commit, frames of this commit may be
-    behind those that SQLite has read. Frames of two commits there mean that the
-    log is damaged.
+    If the computer went down during a commit, frames of this commit may
+    be behind those that SQLite has read. Frames of two commits there
+    mean that the log is damaged.
     """
     try:
         with (
@@ -638,9 +642,9 @@ def _log_is_whole(path: Path) -> bool:
             if len(header) < _HEADER.size:
                 return True  # nothing was committed yet
             magic, _, page_size, _, salt_1, salt_2, *checksum = _HEADER.unpack(header)
-            # The checksum is that of the six numbers before it; an odd magic
-            # number means big-endian. With a wrong checksum SQLite reads no
-            # frame at all.
+            # The checksum is that of the six numbers before it; an odd
+            # magic number means big-endian. With a wrong checksum
+            # SQLite reads no frame at all.
             if tuple(checksum) != _checksum(header[:24], is_big_endian=magic & 1 == 1):
                 return not log.read(_FRAME.size)
             # SQLite notes there how many frames it has read.
@@ -656,14 +660,15 @@ def _count_unread_commits(
 ) -> int:
     """Return the number of commits in a log behind the frames that SQLite has read.
 
-    `n_read` is the number of frames that were read, `page_size` the bytes of a
-    page, which follows the header of each frame, and `salts` are the two
-    numbers in the header of the log.
+    `n_read` is the number of frames that were read, `page_size` the
+    bytes of a page, which follows the header of each frame, and `salts`
+    are the two numbers in the header of the log.
 
-    Only commits with the present salts count. SQLite overwrites a log from its
-    beginning, with two new salts each time. One equal salt is enough to count a
-    commit: the other salt is then damaged, in the frame or in the header, where
-    two flipped bits can leave the checksum unchanged.
+    Only commits with the present salts count. SQLite overwrites a log
+    from its beginning, with two new salts each time. One equal salt is
+    enough to count a commit: the other salt is then damaged, in the
+    frame or in the header, where two flipped bits can leave the
+    checksum unchanged.
     """
     n_commits = 0
     offset = _HEADER.size + n_read * (_FRAME.size + page_size)
@@ -684,9 +689,8 @@ def _count_unread_commits(
 def _checksum(content: bytes, *, is_big_endian: bool) -> tuple[int, int]:
     """Return the checksum that SQLite's logs have for some bytes, two 32-bit numbers.
 
-    The numbers are two sums over pairs of 4-byte numbers, each of
-    which also adds the other sum, as SQLite's documentation
-    defines them.
+    The numbers are two sums over pairs of 4-byte numbers, each of which
+    also adds the other sum, as SQLite's documentation defines them.
     """
     s0 = s1 = 0
     for a, b in struct.iter_unpack(">2I" if is_big_endian else "<2I", content):

@@ -1,7 +1,7 @@
 """The store of runs: a study is a file that keeps finished units of runs.
 
-Results are on the disk when the call that stores them returns. If the process
-ends in any way, only the unit that is being computed is lost;
+Results are on the disk when the call that stores them returns. If the
+process ends in any way, only the unit that is being computed is lost;
 :func:`rankstudio.engine.experiment.resume.run_stored` continues from there.
 """
 
@@ -112,8 +112,8 @@ SUFFIX = ".rankstudio"
 class Study:
     """An open study, the file in which runs and their results are stored.
 
-    A study is a context manager, which closes the file. Threads
-    may share it, but not processes.
+    A study is a context manager, which closes the file. Threads may
+    share it, but not processes.
 
     Raises
     ------
@@ -138,15 +138,15 @@ class Study:
         reading : bool
             Whether to open read-only files; nothing can then be stored.
         shared : bool
-            Whether to read a copy in memory, so that other processes can open
-            the file at the same time; nothing can be stored.
+            Whether to read a copy in memory, so that other processes
+            can open the file at the same time; nothing can be stored.
 
         Raises
         ------
         StoreError
-            If the file does not exist, is not a study, is damaged or of a newer
-            version, or is in use by another process; the file is unchanged.
-            Also if the file cannot be written.
+            If the file does not exist, is not a study, is damaged or of
+            a newer version, or is in use by another process; the file
+            is unchanged. Also if the file cannot be written.
         """
         return cls(StudyFile(path, reading=reading, shared=shared))
 
@@ -192,8 +192,8 @@ class Study:
         The sentences do not include damaged parts of a run:
         :meth:`runs` reports those with the run.
         """
-        # Records of the whole study, by kind. Each row has a digest: it is sound if
-        # this digest matches its cells.
+        # Records of the whole study, by kind. Each row has a digest: it
+        # is sound if this digest matches its cells.
         notes = (
             []
             if self._sound_records("study")
@@ -244,8 +244,8 @@ class Study:
         Raises
         ------
         StoreError
-            If the copy cannot be written, or the target is not a study or is in
-            use; nothing is changed.
+            If the copy cannot be written, or the target is not a study
+            or is in use; nothing is changed.
         """
         self._file.move_to(path)
 
@@ -258,10 +258,10 @@ class Study:
     def begin(self, plan: Plan, dataset: FoldedDataset, anew: bool = False) -> RunKey:
         """Return the run of a plan to resume, or else a new run.
 
-        The run to resume is the latest run of an equal plan on equal data (from
-        any location), computed by the same versions, so that all numbers of a
-        run have one origin. A finished run is also returned: computing it again
-        would give the same bits.
+        The run to resume is the latest run of an equal plan on equal
+        data (from any location), computed by the same versions, so that
+        all numbers of a run have one origin. A finished run is also
+        returned: computing it again would give the same bits.
 
         Parameters
         ----------
@@ -294,13 +294,13 @@ class Study:
             run = None if anew else self._equal_run(plan, versions_text, checksum)
             if run is None:
                 data = write_data(db, dataset, location, data_fingerprint)
-                # If the record of the data was damaged, it is sound now, and
-                # runs on the data can be found.
+                # If the record of the data was damaged, it is sound
+                # now, and runs on the data can be found.
                 run = None if anew else self._equal_run(plan, versions_text, checksum)
             if run is None:
                 run = next_id(db, "run")
-                # "same" has all settings by which equal plans are found, and the
-                # checksums of the user's own files.
+                # "same" has all settings by which equal plans are
+                # found, and the checksums of the user's own files.
                 values = {
                     "plan": as_json(plan_as_dict(plan)),
                     "same": same(plan),
@@ -317,8 +317,8 @@ class Study:
     def check(self, run: RunKey, dataset: FoldedDataset) -> None:
         """Raise an error if a dataset or the present versions differ from those of a run.
 
-        Such a run may not be resumed, because its numbers would have two
-        origins.
+        Such a run may not be resumed, because its numbers would have
+        two origins.
 
         Raises
         ------
@@ -407,12 +407,11 @@ class Study:
         run : RunKey
             Run of the study.
         values : tuple or None
-            Values, for the model, of the parameters for which the
-            plan has several values; None for the path that
-            validation chose.
+            Values, for the model, of the parameters for which the plan
+            has several values; None for the path that validation chose.
         length : int or None
-            Number of features, or round; None for the length that
-            the plan's rule chooses.
+            Number of features, or round; None for the length that the
+            plan's rule chooses.
         """
         payload = as_json([values, length])
         with self._file.transaction() as db:
@@ -423,10 +422,10 @@ class Study:
     def choice(self, run: RunKey) -> tuple[tuple[Any, ...] | None, int | None]:
         """Return the model of a run that the user chose, as values of parameters and a length.
 
-        The values are those of the parameters for which the plan has several,
-        or None for the path that validation chose. The length is a number of
-        features or a round, or None for the best. Both are None if the study
-        has no choice, or the record is damaged.
+        The values are those of the parameters for which the plan has
+        several, or None for the path that validation chose. The length
+        is a number of features or a round, or None for the best. Both
+        are None if the study has no choice, or the record is damaged.
         """
         if self._has_table("choice"):
             for payload, digest in self._file.rows(
@@ -443,10 +442,9 @@ class Study:
     def seal_marks(self) -> tuple[SealMark, ...]:
         """Records that test parts of datasets were sealed (hidden) or unsealed, in order of time.
 
-        A mark that names no datasets seals all datasets, but it
-        unseals only those that the study recorded when a study
-        had one seal for all datasets. A damaged mark seals all
-        datasets.
+        A mark that names no datasets seals all datasets, but it unseals
+        only those that the study recorded when a study had one seal for
+        all datasets. A damaged mark seals all datasets.
         """
         rows = self._file.records("seal", "ORDER BY id")
         unsealed_keys = self._recorded_with_one_seal()
@@ -521,8 +519,8 @@ class Study:
         payload : bytes
             Bytes from
             :func:`rankstudio.plugins.evidence.evidence_codec.pack_evidence`, of
-            the evidence for a selection or of the permutation importance of a
-            model.
+            the evidence for a selection or of the permutation
+            importance of a model.
         """
         digest = evidence_digest(run.id, fold, key, payload)
         with self._file.transaction() as db:
@@ -533,9 +531,9 @@ class Study:
     def evidence(self, run: RunKey, fold: int, key: str) -> bytes | None:
         """Return the evidence with a key that is stored for a fold of a run, as bytes.
 
-        Evidence explains a selection of features; `fold` is the
-        number of the fold. The result is None if the evidence is
-        missing or damaged, or if the study is closed.
+        Evidence explains a selection of features; `fold` is the number
+        of the fold. The result is None if the evidence is missing or
+        damaged, or if the study is closed.
         """
         records = self._evidence(run)
         return next(
@@ -550,17 +548,16 @@ class Study:
     def evidence_of_run(self, run: RunKey) -> list[tuple[int, bytes]]:
         """Return all evidence of a run, as pairs of the number of the fold and the bytes.
 
-        Evidence explains a selection of features. Damaged
-        evidence is left out. The result is [] if the study is
-        closed.
+        Evidence explains a selection of features. Damaged evidence is
+        left out. The result is [] if the study is closed.
         """
         return [(fold, payload) for fold, _, payload in self._evidence(run)]
 
     def _evidence(self, run: RunKey) -> list[tuple[int, str, bytes]]:
         """Return fold, key and bytes of each undamaged evidence of a run.
 
-        Evidence explains a selection of features on a fold. The
-        result is [] if the study is closed.
+        Evidence explains a selection of features on a fold. The result
+        is [] if the study is closed.
         """
         # A thread may ask after another one has closed the study.
         with self._file.kept_open() as is_open:
@@ -578,8 +575,8 @@ class Study:
     def _feature_set(self, data: str) -> FeatureSet | None:
         """Return a search engine's names for the features of data with a checksum.
 
-        `data` is the checksum. The result is None if the study
-        has no such names, or if they are damaged.
+        `data` is the checksum. The result is None if the study has no
+        such names, or if they are damaged.
         """
         if not self._has_table("feature_set"):
             return None
@@ -605,12 +602,13 @@ class Study:
     def save_unit(self, run: RunKey, path: PathResult, seconds: float) -> None:
         """Store the path of a finished unit, and the duration of the unit in seconds.
 
-        A unit is one combination of parameters on one fold; its path has a
-        model per step. The time is O(K n) for K steps and n features.
+        A unit is one combination of parameters on one fold; its path
+        has a model per step. The time is O(K n) for K steps and n
+        features.
         """
         unit = path.unit
-        # Of nonlinear models, only the one that the rule would select stays
-        # able to score.
+        # Of nonlinear models, only the one that the rule would select
+        # stays able to score.
         content = pack_path(path, select_model(run.plan, [path]).step, run.feature_ids)
         values = {
             "setting": as_json(unit.values),
@@ -625,9 +623,9 @@ class Study:
     def finished_units(self, run: RunKey) -> dict[tuple[int, int], PathResult]:
         """Return the paths of a run's finished units, without damaged ones.
 
-        A path has all models of a unit, which is one combination
-        of parameters' values on one fold. The keys are the number
-        of the fold and the position of the combination.
+        A path has all models of a unit, which is one combination of
+        parameters' values on one fold. The keys are the number of the
+        fold and the position of the combination.
         """
         combinations = run.plan.combinations
         # Keeps the steps of a path in memory, in leave-query-out in a file.
@@ -648,8 +646,8 @@ class Study:
                 raise StoreError(
                     text.format(path=self.path, fold=fold, was=was, expected=expected)
                 )
-            # Leave out a unit whose content was damaged when it was stored: the
-            # digest of its row matches all the same.
+            # Leave out a unit whose content was damaged when it was
+            # stored: the digest of its row matches all the same.
             with suppress(StoreError):
                 source = f"{self.path}, run {run.id}"
                 units[fold, position] = keep(
@@ -663,8 +661,8 @@ class Study:
         if not self._summary(row).damage:
             return
         with self._file.transaction() as db:
-            # Rows of the run, marked as damaged also if its plan does not have
-            # such a unit or fold.
+            # Rows of the run, marked as damaged also if its plan does
+            # not have such a unit or fold.
             units, folds = self._parts(*self._read_run(row))
             for table, parts in (("unit", units), ("fold", folds)):
                 for part in parts:
@@ -691,13 +689,12 @@ class Study:
     def save_cross_fitted(self, run: RunKey, folds: Iterable[FoldResult]) -> None:
         """Store the cross-fitted measures of finished folds, computed after the run.
 
-        Cross-fitted measures are values in each validation query,
-        by models that were chosen without it. Nothing else of the
-        folds changes.
+        Cross-fitted measures are values in each validation query, by
+        models that were chosen without it. Nothing else of the folds
+        changes.
 
         Skipped are folds without such measures, folds with other
-        measures than the plan's, and folds whose record is
-        damaged.
+        measures than the plan's, and folds whose record is damaged.
         """
         names = set(run.plan.evaluated)
         _, sound_folds = self._sound_parts(run)
@@ -726,9 +723,9 @@ class Study:
         run : RunKey
             Run of this study.
         units : Mapping, optional
-            Paths of the finished units, by the number of the fold and the
-            position of the combination, if :meth:`finished_units` has already
-            read them.
+            Paths of the finished units, by the number of the fold and
+            the position of the combination, if :meth:`finished_units`
+            has already read them.
         """
         # A fold is finished if it is stored, and all its units are stored.
         units = self.finished_units(run) if units is None else units
@@ -806,9 +803,9 @@ class Study:
         run : RunKey
             Run of this study.
         units : Mapping, optional
-            Paths of the finished units, by the number of the fold and the
-            position of the combination, if :meth:`finished_units` has already
-            read them.
+            Paths of the finished units, by the number of the fold and
+            the position of the combination, if :meth:`finished_units`
+            has already read them.
 
         Raises
         ------
@@ -840,8 +837,8 @@ class Study:
     def _sound_records(self, table: str, clause: str = "", *values: Any) -> list[Row]:
         """Return the rows of a table that are not damaged.
 
-        `clause` is the end of the query, such as "WHERE run = ?", and `values`
-        has the values of its question marks.
+        `clause` is the end of the query, such as "WHERE run = ?", and
+        `values` has the values of its question marks.
         """
         return _sound_rows(self._file.records(table, clause, *values))
 
@@ -871,8 +868,8 @@ class Study:
         """Return the description of the data of a run, whose record is `run`.
 
         The description includes a search engine's names for the
-        features, if the study has such names. StoreError is
-        raised if the description is missing or damaged.
+        features, if the study has such names. StoreError is raised if
+        the description is missing or damaged.
         """
         try:
             # Without exactly one row this raises a ValueError, which is caught.
@@ -890,10 +887,11 @@ class Study:
     def _equal_run(self, plan: Plan, versions: str, checksum: str) -> int | None:
         """Return the number of the latest run of an equal plan on equal data, by the same versions.
 
-        `versions` is the text that a run stores, and `checksum` that of the
-        data. CSV files that the plan names, such as those with the importance
-        of the features, must have the same bytes as when the run was stored.
-        None if there is no such run. Runs that were removed do not count.
+        `versions` is the text that a run stores, and `checksum` that of
+        the data. CSV files that the plan names, such as those with the
+        importance of the features, must have the same bytes as when the
+        run was stored. None if there is no such run. Runs that were
+        removed do not count.
         """
         condition = "WHERE versions = ? AND dataset IN (SELECT id FROM dataset WHERE checksum = ?) ORDER BY id DESC"
         listed_ids = {row.id for row in self._listed_records()}
@@ -906,9 +904,9 @@ class Study:
                 _, run_plan, _ = self._read_run(row)
             except StoreError:
                 continue  # a plan that this version cannot read is not resumed
-            # The location of the data may differ, because their checksum is equal.
-            # The files that the plan names may have changed since the run, which
-            # recorded their checksums.
+            # The location of the data may differ, because their
+            # checksum is equal. The files that the plan names may have
+            # changed since the run, which recorded their checksums.
             if (
                 run_plan.changed(data=plan.data) == plan
                 and _recorded_files(row) == own_files
@@ -921,14 +919,14 @@ class Study:
     ) -> None:
         """Raise ChangedDataError if files at a location have changed since a run of the study.
 
-        `sources` are the files as they are now, with their
-        checksums. They are compared with the files that earlier
-        runs of the plan's columns have recorded for this
-        location.
+        `sources` are the files as they are now, with their checksums.
+        They are compared with the files that earlier runs of the plan's
+        columns have recorded for this location.
         """
-        # Only runs with the same columns count: with other columns, or the labels
-        # of another judge, the same file has another checksum. A damaged record,
-        # for which `_columns_of` returns None, may have had the same columns.
+        # Only runs with the same columns count: with other columns, or
+        # the labels of another judge, the same file has another
+        # checksum. A damaged record, for which `_columns_of` returns
+        # None, may have had the same columns.
         same_columns = None, plan_as_dict(plan).get("columns", {})
         used_datasets = {
             row["dataset"]
@@ -950,10 +948,10 @@ class Study:
     def _read_run(self, row: Row) -> tuple[Row, Plan, RecordedData]:
         """Return the record of a run, its plan, and the description of its data.
 
-        Methods and measures of the run that this installation
-        lacks are added to the known ones, so that messages and
-        lists can name them. StoreError is raised if the record is
-        damaged, or the plan or the data cannot be read.
+        Methods and measures of the run that this installation lacks are
+        added to the known ones, so that messages and lists can name
+        them. StoreError is raised if the record is damaged, or the plan
+        or the data cannot be read.
         """
         # The record again: an error if it is damaged.
         run = self._run(row.id)
@@ -1032,10 +1030,10 @@ class Study:
     ) -> tuple[list[Row], list[Row]]:
         """Return the rows of a run's units and of its folds, with damaged rows marked.
 
-        A unit is one combination of parameters' values on one
-        fold. `row` is the record of the run, `plan` its plan, and
-        `data` the description of its data. Units and folds that
-        its plan does not have count as damaged.
+        A unit is one combination of parameters' values on one fold.
+        `row` is the record of the run, `plan` its plan, and `data` the
+        description of its data. Units and folds that its plan does not
+        have count as damaged.
         """
         numbers = plan.folds or data.folds
         n_combinations = _n_combinations(plan)
@@ -1061,9 +1059,8 @@ class Study:
     def _lost(self) -> list[str]:
         """Return texts such as "runs 3 to 5" on the runs whose records are missing.
 
-        A record is missing if its number is a gap between those
-        of other runs, or if only rows of other tables mention its
-        number.
+        A record is missing if its number is a gap between those of
+        other runs, or if only rows of other tables mention its number.
         """
         run_ids = [
             row.id for row in self._file.records("run", "WHERE id > 0 ORDER BY id")
@@ -1075,8 +1072,8 @@ class Study:
             for row in self._file.records(table)
         )
         lost_ids = {run for run in mentioned_ids if isinstance(run, int) and run > last}
-        # Runs are numbered from 1 without a gap. Each number with the one
-        # before it, 0 before the first.
+        # Runs are numbered from 1 without a gap. Each number with the
+        # one before it, 0 before the first.
         gaps = [
             (before + 1, after - 1)
             for before, after in zip([0, *run_ids], run_ids, strict=False)
@@ -1091,8 +1088,8 @@ class Study:
     def _summary(self, row: Row) -> RunSummary:
         """Return the summary of a run for a list: plan, data, times, and what is finished.
 
-        `row` is the record of the run. StoreError is raised if its plan or its
-        data cannot be read.
+        `row` is the record of the run. StoreError is raised if its plan
+        or its data cannot be read.
         """
         # Numbers of parts that the run should have, and of those without damage.
         run, plan, data = self._read_run(row)
@@ -1155,9 +1152,9 @@ def write_data(
 ) -> int:
     """Write the record of a dataset, replacing a damaged one; return its number.
 
-    The record contains the names and checksums of the data, not
-    the documents. `location` is the path that was opened, "" for
-    data in memory.
+    The record contains the names and checksums of the data, not the
+    documents. `location` is the path that was opened, "" for data in
+    memory.
     """
     query = select("dataset", "WHERE checksum = ? AND place = ?")
     rows = [
@@ -1166,9 +1163,9 @@ def write_data(
     ]
     number = rows[0].id if rows else next_id(db, "dataset")
 
-    # The checksum of the first file names the dataset in seals. A sound record
-    # of an earlier version lacks it, and stays so: the one seal of that version
-    # applies to it.
+    # The checksum of the first file names the dataset in seals. A sound
+    # record of an earlier version lacks it, and stays so: the one seal
+    # of that version applies to it.
     first_file = (
         rows[0]["first_file"] if rows and rows[0].sound else dataset.origin.checksum
     )
@@ -1196,9 +1193,8 @@ def write_data(
 def _write_methods(db: sqlite3.Connection, run: int, plan: Plan) -> None:
     """Store descriptions of the methods of a plan that are not RankStudio's own.
 
-    `run` is the number of the run of the plan. A reader without
-    these methods can then still name the methods and their
-    parameters.
+    `run` is the number of the run of the plan. A reader without these
+    methods can then still name the methods and their parameters.
     """
     descriptions = [
         description_of(entry)
@@ -1207,8 +1203,8 @@ def _write_methods(db: sqlite3.Connection, run: int, plan: Plan) -> None:
         if entry.origin is not None and entry.origin.kind is not OriginKind.ABILITY
     ]
     if descriptions:
-        # `METHOD` is the SQL that makes the table of methods, if the study does
-        # not have it yet.
+        # `METHOD` is the SQL that makes the table of methods, if the
+        # study does not have it yet.
         db.execute(METHOD)
         payload = as_json(descriptions)
         cells = run, payload, payload_digest(run, payload)
@@ -1218,13 +1214,13 @@ def _write_methods(db: sqlite3.Connection, run: int, plan: Plan) -> None:
 def _write_measures(db: sqlite3.Connection, run: int, plan: Plan) -> None:
     """Store descriptions of the measures of a plan that are not RankStudio's own.
 
-    `run` is the number of the run of the plan. A reader without
-    these measures can then still name the measures.
+    `run` is the number of the run of the plan. A reader without these
+    measures can then still name the measures.
     """
     descriptions = [description_of_measure(entry) for entry in plan.foreign_measures]
     if descriptions:
-        # `MEASURE` is the SQL that makes the table of measures, if the study
-        # does not have it yet.
+        # `MEASURE` is the SQL that makes the table of measures, if the
+        # study does not have it yet.
         db.execute(MEASURE)
         payload = as_json(descriptions)
         db.execute(
@@ -1238,8 +1234,8 @@ def _write_feature_set(
 ) -> None:
     """Store the names that a search engine has for the features of some data.
 
-    `data` is the checksum of the data. An earlier feature set of
-    these data is replaced.
+    `data` is the checksum of the data. An earlier feature set of these
+    data is replaced.
     """
     payload = as_json(
         {
@@ -1248,8 +1244,8 @@ def _write_feature_set(
             "set": feature_set.text(),
         }
     )
-    # `FEATURE_SET` is the SQL that makes the table of feature sets, if the
-    # study does not have it yet.
+    # `FEATURE_SET` is the SQL that makes the table of feature sets, if
+    # the study does not have it yet.
     db.execute(FEATURE_SET)
     cells = data, payload, payload_digest(data, payload)
     db.execute("INSERT OR REPLACE INTO feature_set VALUES (?, ?, ?)", cells)
@@ -1272,8 +1268,8 @@ def _read_feature_set(values: Any) -> FeatureSet:
 def _digest_of_earlier_version(plan: Plan, data: RecordedData) -> str:
     """Return the digest of a fold's data, for folds that an earlier version stored without one.
 
-    The digest equals that of new runs if the folds are those of
-    the files; otherwise it is the checksum of the data.
+    The digest equals that of new runs if the folds are those of the
+    files; otherwise it is the checksum of the data.
     """
     is_from_files = bool(data.files) and parse_protocol(plan.protocol).kind == GIVEN
     return files_digest(data.files) if is_from_files else data.checksum
@@ -1296,8 +1292,8 @@ def same(plan: Plan) -> str:
 def _own_files(plan: Plan) -> dict[str, list[str]]:
     """Return checksums of a user's CSV files that a plan names, by name of the parameter.
 
-    Such a file has the user's own importance or similarity of features. A file
-    that cannot be read is left out.
+    Such a file has the user's own importance or similarity of features.
+    A file that cannot be read is left out.
     """
     checksums: dict[str, list[str]] = {}
     for parameter in plan.entry.parameters:
@@ -1315,8 +1311,7 @@ def _own_files(plan: Plan) -> dict[str, list[str]]:
 def _recorded_files(row: Row) -> dict[str, list[str]]:
     """Return the recorded checksums of the user's CSV files that a run's plan names, by parameter.
 
-    `row` is the record. The result is {} if another version wrote
-    the record.
+    `row` is the record. The result is {} if another version wrote the record.
     """
     with suppress(*IMPOSSIBLE):
         return dict(json.loads(row["same"]).get("own_files", {}))
@@ -1326,8 +1321,7 @@ def _recorded_files(row: Row) -> dict[str, list[str]]:
 def _columns_of(row: Row) -> dict[str, Any] | None:
     """Return the user's settings for the columns of the data, as recorded in the plan of a run.
 
-    `row` is the record. The result is None if the record is
-    damaged.
+    `row` is the record. The result is None if the record is damaged.
     """
     with suppress(*IMPOSSIBLE):
         return dict(json.loads(row["plan"]).get("columns", {}))
@@ -1347,8 +1341,8 @@ def _sound_rows(rows: Sequence[Row]) -> list[Row]:
 def _short_text(cell: Any) -> str:
     """Return a value of a study's table as a short text for a sentence of a message.
 
-    A damaged cell may hold anything. A long text is cut, and characters that
-    cannot be printed are escaped.
+    A damaged cell may hold anything. A long text is cut, and characters
+    that cannot be printed are escaped.
     """
     text = str(cell)
     is_short = text.isprintable() and len(text) < _MAX_CELL_LENGTH
@@ -1362,8 +1356,7 @@ def _short_text(cell: Any) -> str:
 def _parsed_data(row: Row) -> RecordedData:
     """Return the description of a dataset that a row of the study records.
 
-    Raise an exception of the tuple IMPOSSIBLE if the row cannot
-    be read.
+    Raise an exception of the tuple IMPOSSIBLE if the row cannot be read.
     """
     ids = numbers(json.loads(row["feature_ids"]))
     names = sequence(json.loads(row["feature_names"]), str)
@@ -1385,8 +1378,8 @@ def _parsed_data(row: Row) -> RecordedData:
 def _seal_mark(row: Row, unsealed_keys: tuple[str, ...]) -> SealMark:
     """Return the mark in a row: the record that test parts were sealed or unsealed.
 
-    Sealed means hidden. A damaged mark seals all datasets,
-    because the original may have sealed any of them.
+    Sealed means hidden. A damaged mark seals all datasets, because the
+    original may have sealed any of them.
 
     Parameters
     ----------
@@ -1452,7 +1445,7 @@ def as_json(values: Any) -> str:
 def _position_from_one(position: Any) -> str:
     """Return the text of a position, counted from 1.
 
-    `position` is counted from 0. A damaged position that is no
-    number is returned as its text.
+    `position` is counted from 0. A damaged position that is no number
+    is returned as its text.
     """
     return _short_text(position + 1 if isinstance(position, int) else position)

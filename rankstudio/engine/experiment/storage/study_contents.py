@@ -1,7 +1,7 @@
 """Contents of a study besides the results of its runs.
 
-They are the list of runs with their data, the seals of test parts, and the
-texts for the report.
+They are the list of runs with their data, the seals of test parts, and
+the texts for the report.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ class RunSummary:
     seconds : float
         Duration of its finished units, or of the finished run.
     n_finished, n_units : int
-        Number of finished units, and of all units: combinations
-        of parameters' values on folds.
+        Number of finished units, and of all units: combinations of
+        parameters' values on folds.
     versions : Mapping of str to str
         Versions that compute the run; other versions do not resume it.
     damage : str
@@ -137,9 +137,9 @@ class RecordedData:
     feature_set : FeatureSet or None
         Feature set of a search engine, matched with the columns.
     first_file : str or None
-        Checksum of the first file, which is the same for every protocol; "" for
-        data made in memory, None if the study was written before it was
-        recorded.
+        Checksum of the first file, which is the same for every
+        protocol; "" for data made in memory, None if the study was
+        written before it was recorded.
     """
 
     name: str
@@ -230,8 +230,7 @@ class SealMark:
     Attributes
     ----------
     sealed : bool
-        True if the test parts were sealed, False if they were
-        unsealed.
+        True if the test parts were sealed, False if they were unsealed.
     happened : str
         Time in UTC: "2026-11-22T02:30:00+00:00".
     datasets : tuple of str or None
@@ -258,17 +257,17 @@ SealedData = FoldedDataset | RecordedData
 def dataset_keys(data: SealedData) -> tuple[str, ...]:
     """Return the keys by which marks of seals name a dataset; new marks have the first key.
 
-    A key consists of the dataset's name and the checksum of its first file,
-    which are the same for every protocol and location. If a study does not
-    record that checksum, there is a key for each file, or one with the
-    location.
+    A key consists of the dataset's name and the checksum of its first
+    file, which are the same for every protocol and location. If a study
+    does not record that checksum, there is a key for each file, or one
+    with the location.
     """
     if isinstance(data, AbsentData) and data.recorded is not None:
         return dataset_keys(data.recorded)
     if isinstance(data, RecordedData):
         location = data.place
-        # None: an earlier version did not record it. "": the data were made in
-        # memory, and have no file.
+        # None: an earlier version did not record it. "": the data were
+        # made in memory, and have no file.
         if data.first_file is not None:
             contents = [data.first_file or data.checksum]
         else:
@@ -291,9 +290,9 @@ def marks_of(
 ) -> tuple[SealMark, ...]:
     """Return the marks of seals that concern a dataset, in order.
 
-    A mark says that the test parts of some datasets, or of all, were sealed
-    (hidden) or unsealed. Without data, return the marks that concern all
-    datasets.
+    A mark says that the test parts of some datasets, or of all, were
+    sealed (hidden) or unsealed. Without data, return the marks that
+    concern all datasets.
     """
     keys = dataset_keys(data) if data is not None else ()
     return tuple(
@@ -327,10 +326,10 @@ def n_looks(marks: Sequence[SealMark], data: SealedData | None) -> int:
 def seal_text(marks: Sequence[SealMark], data: SealedData) -> str:
     """Return how often a test part was shown, for a report: "test part shown twice".
 
-    A sealed test part is hidden: "test part sealed, shown once
-    before". `marks` are the study's records of seals, and `data`
-    is the dataset with the test part. The result is "" if the
-    dataset was never sealed.
+    A sealed test part is hidden: "test part sealed, shown once before".
+    `marks` are the study's records of seals, and `data` is the dataset
+    with the test part. The result is "" if the dataset was never
+    sealed.
     """
     # How often the test part was shown.
     looks = n_looks(marks, data)
@@ -353,8 +352,8 @@ class ReportSettings:
     question, notes : str
         Texts of the user.
     sections : tuple of (str, bool)
-        Keys of sections in order, each with whether it is included; empty for
-        all in the usual order.
+        Keys of sections in order, each with whether it is included;
+        empty for all in the usual order.
     """
 
     question: str = ""

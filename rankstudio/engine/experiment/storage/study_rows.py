@@ -2,8 +2,8 @@
 
 A row whose digest does not match is damaged.
 
-A digest shows damage, but not values that were invalid when they were stored,
-so values are checked as well.
+A digest shows damage, but not values that were invalid when they were
+stored, so values are checked as well.
 """
 
 from __future__ import annotations
@@ -95,8 +95,7 @@ class Row:
     values : Mapping of str to value
         Values by column.
     sound : bool
-        Whether the stored digest of the row is that of its
-        values.
+        Whether the stored digest of the row is that of its values.
     """
 
     id: int
@@ -114,8 +113,7 @@ def select(table: str, clause: str, absent: Collection[str] = ()) -> str:
     Parameters
     ----------
     table, clause : str
-        Name of the table, and end of the query, such as "WHERE
-        run = ?".
+        Name of the table, and end of the query, such as "WHERE run = ?".
     absent : collection of str
         Columns that the table lacks, which are read as empty. See :func:`absent_columns`.
     """
@@ -136,8 +134,8 @@ def absent_columns(db: sqlite3.Connection, table: str) -> tuple[str, ...]:
 def add_columns(db: sqlite3.Connection) -> None:
     """Add the columns that the tables of an older study lack.
 
-    `db` is the connection to the study. The new columns are
-    empty, which changes the digest of no row.
+    `db` is the connection to the study. The new columns are empty,
+    which changes the digest of no row.
     """
     for table in _ADDED_COLUMNS:
         for column in absent_columns(db, table):
@@ -152,11 +150,12 @@ def added_columns() -> frozenset[tuple[str, str]]:
 def row_of(table: str, record: Iterable[Any]) -> Row:
     """Return a row of a table from its cells, as the query of :func:`select` gives them.
 
-    The row is sound if each cell has the type of its column, and the stored
-    digest is that of the cells.
+    The row is sound if each cell has the type of its column, and the
+    stored digest is that of the cells.
     """
-    # The digest of a result also covers its origin: the plan, the versions and
-    # the data of its run, as a cell without a name. NULL in other tables.
+    # The digest of a result also covers its origin: the plan, the
+    # versions and the data of its run, as a cell without a name. NULL
+    # in other tables.
     rowid, digest, origin, *cells = record
     values = dict(zip(COLUMNS[table], cells, strict=True))
     has_types = all(
@@ -176,8 +175,8 @@ def write(db: sqlite3.Connection, table: str, **values: Any) -> None:
         (origin,) = db.execute(
             f"SELECT {_ORIGIN.format('?')}", (values["run"],)
         ).fetchone()
-    # The origin is the plan, the versions and the data of the run: the digest
-    # of a result covers them as a cell without a name.
+    # The origin is the plan, the versions and the data of the run: the
+    # digest of a result covers them as a cell without a name.
     values["digest"] = _digest({**values, "": origin})
     assignments = ", ".join(f"{name} = excluded.{name}" for name in values)
     db.execute(
@@ -190,8 +189,8 @@ def write(db: sqlite3.Connection, table: str, **values: Any) -> None:
 def next_id(db: sqlite3.Connection, table: str) -> int:
     """Return the number for a new row of a table.
 
-    The number is one above the highest number in use; damaged
-    numbers do not count.
+    The number is one above the highest number in use; damaged numbers
+    do not count.
     """
     query = f"SELECT ifnull(max(id), 0) + 1 FROM ({_USED_NUMBERS[table]}) WHERE id BETWEEN 0 AND {1 << 62}"
     return int(db.execute(query).fetchone()[0])
@@ -205,8 +204,7 @@ def as_text(raw: bytes) -> str:
 def _digest(values: Mapping[str, Any]) -> str:
     """Return the digest of the cells of a row, by the names of their columns.
 
-    Empty cells (None) are left out, so a new, empty column
-    changes no digest.
+    Empty cells (None) are left out, so a new, empty column changes no digest.
     """
     digest = blake2b(digest_size=16)
     for name in sorted(name for name, value in values.items() if value is not None):
@@ -290,8 +288,8 @@ MEASURE = """
 def payload_digest(key: int | str, payload: str) -> str:
     """Return the digest of a row with a key and a text.
 
-    `payload` is the text. The tables of feature sets, choices,
-    methods and measures have rows of this form.
+    `payload` is the text. The tables of feature sets, choices, methods
+    and measures have rows of this form.
     """
     return _digest({"data": key, "payload": payload})
 
@@ -334,8 +332,8 @@ def sequence(values: Any, kind: type[Value]) -> tuple[Value, ...]:
 def numbers(values: Any) -> tuple[int, ...]:
     """Return numbers of JSON as a tuple.
 
-    ValueError is raised unless `values` is a list of distinct
-    integers from 1 up.
+    ValueError is raised unless `values` is a list of distinct integers
+    from 1 up.
     """
     parsed_numbers = sequence(values, int)
     are_distinct = len(set(parsed_numbers)) == len(parsed_numbers)
@@ -362,8 +360,8 @@ def texts(values: Any) -> dict[str, str]:
 def recorded_versions(values: Any) -> dict[str, str]:
     """Return versions by package name; ValueError for an invalid version or name.
 
-    `values` are plain values of JSON. They are validated, because
-    the versions are written into generated programs.
+    `values` are plain values of JSON. They are validated, because the
+    versions are written into generated programs.
     """
     versions = texts(values)
     for name, number in versions.items():
@@ -388,10 +386,10 @@ def moment(text: str) -> str:
 def measures(values: Any, names: Collection[str]) -> FrozenMapping[str, float]:
     """Return the stored values of the measures with some names, by name; {} if none.
 
-    `values` are plain values of JSON. ValueError is raised for
-    other measures than `names`, and for a value that is no float
-    or is infinite. NaN is allowed, because a measure may be
-    undefined for a single query.
+    `values` are plain values of JSON. ValueError is raised for other
+    measures than `names`, and for a value that is no float or is
+    infinite. NaN is allowed, because a measure may be undefined for a
+    single query.
     """
     sequence([*values.values()], float)
     has_other_names = bool(values) and set(values) != set(names)
@@ -410,14 +408,14 @@ def array(stored: NDArray[Any], dtype: str, shape: tuple[int, ...]) -> NDArray[A
 def check_column_rows(joined: NDArray[Any], sizes: NDArray[Any], n: int) -> None:
     """Raise a ValueError unless each row has distinct columns from 0 to n - 1.
 
-    `joined` has the rows one after the other, and ``sizes`` the number of
-    columns of each row.
+    `joined` has the rows one after the other, and ``sizes`` the number
+    of columns of each row.
     """
     if not joined.size:
         return
     in_range = joined.min() >= 0 and joined.max() < n
-    # Row r has the numbers from r n to r n + n - 1, so only equal columns of
-    # one row become equal numbers.
+    # Row r has the numbers from r n to r n + n - 1, so only equal
+    # columns of one row become equal numbers.
     numbers_in_rows = np.sort(joined + n * np.repeat(np.arange(sizes.size), sizes))
     if not in_range or (numbers_in_rows[1:] == numbers_in_rows[:-1]).any():
         raise ValueError(f"expected distinct columns of {n}")

@@ -88,13 +88,13 @@ class _Selection(NamedTuple):
     Attributes
     ----------
     sets : tuple of Columns
-        The sets of features for the final ranker, one per step of
-        the selection.
+        The sets of features for the final ranker, one per step of the
+        selection.
     comparison_rows : Rows
         Values by which the selector compared the features, a row per step.
     combinations : ndarray or None
-        Weights of new features that are sums of features; None if the features
-        themselves are selected.
+        Weights of new features that are sums of features; None if the
+        features themselves are selected.
     """
 
     sets: tuple[Columns, ...]
@@ -110,9 +110,9 @@ class MeasuredPath(NamedTuple):
     path : PathResult
         The models with their mean measures.
     queries : tuple of ndarray of shape (K, Q)
-        Values of the measure in the Q queries of the validation
-        part, in each inner fold, or in left-out queries; none if
-        no measure selects.
+        Values of the measure in the Q queries of the validation part,
+        in each inner fold, or in left-out queries; none if no measure
+        selects.
     """
 
     path: PathResult
@@ -123,16 +123,16 @@ def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> Training
     """Check the training part of a fold, and return it in the form that methods take.
 
     A large part is divided into shards, ranges of queries, which
-    `executor` processes one by one or in several workers. The
-    result also has the features of the validation part, but not
-    its labels, because some methods compare the densities of
-    training and validation documents.
+    `executor` processes one by one or in several workers. The result
+    also has the features of the validation part, but not its labels,
+    because some methods compare the densities of training and
+    validation documents.
 
     Raises
     ------
     DatasetError
-        For features with magnitudes beyond the range of the arithmetic; the
-        message names the feature.
+        For features with magnitudes beyond the range of the arithmetic;
+        the message names the feature.
     """
     train = fold.train
     vali = fold.vali
@@ -173,9 +173,8 @@ def make_fold_context(
 ) -> FoldContext:
     """Prepare a fold for training any number of a plan's combinations of parameters' values.
 
-    `train` is the training part of the fold in the form that
-    methods take, if it exists already. The result trains and
-    measures models.
+    `train` is the training part of the fold in the form that methods
+    take, if it exists already. The result trains and measures models.
     """
     context_class = NestedFold if plan.inner else FoldContext
     return context_class(plan, fold, group_training(fold) if train is None else train)
@@ -185,8 +184,7 @@ class FoldContext:
     """A fold prepared for training; it trains and measures the models of a plan.
 
     Results that do not depend on the parameters are shared by all
-    units. A unit is one combination of parameters' values on this
-    fold.
+    units. A unit is one combination of parameters' values on this fold.
 
     Parameters
     ----------
@@ -201,14 +199,13 @@ class FoldContext:
     def __init__(self, plan: Plan, fold: Fold, train: TrainingData) -> None:
         """Prepare the data of a fold that all units share: preferences, ids and measured parts.
 
-        `train` is the training part of the fold in the form that
-        methods take.
+        `train` is the training part of the fold in the form that methods take.
         """
         self.plan = plan
         self.fold = fold
         self.train = with_preferences(plan, fold, train)
-        # Compute the ranks of the document ids now: shards in other processes
-        # do not have the ids.
+        # Compute the ranks of the document ids now: shards in other
+        # processes do not have the ids.
         self.train.grading.find_now(
             by_id=convention(plan.convention).ties is Ties.DOCUMENT_ID
         )
@@ -217,15 +214,15 @@ class FoldContext:
             for name, part in fold.parts.items()
             if name != "train"
         }
-        # Selection measure in each query, shape (Q,), for each step of a unit, by
-        # the position of the unit's combination.
+        # Selection measure in each query, shape (Q,), for each step of
+        # a unit, by the position of the unit's combination.
         self._queries: dict[int, list[Floats]] = {}
         self._left_out_queries: LeftOutQueries | None = None
         if plan.leaves_out:
             self._left_out_queries = LeftOutQueries(plan, fold.train, self.train)
-        # Results that units share: selections of features by a key for the
-        # parameters of the selector, and whether a measure is the same for every
-        # ranking of the training documents.
+        # Results that units share: selections of features by a key for
+        # the parameters of the selector, and whether a measure is the
+        # same for every ranking of the training documents.
         self._selections: dict[str, _Selection] = {}
         self._is_constant_objective: dict[Measure, bool] = {}
         self._baseline: Baseline | None = None
@@ -269,16 +266,16 @@ class FoldContext:
     def _find_baseline(self) -> Waiting[None]:
         """Find the best single feature, and the features constant within every query.
 
-        Both are stored in attributes of this object. The
-        generator yields progress, and its result is None.
+        Both are stored in attributes of this object. The generator
+        yields progress, and its result is None.
         """
         plan = self.plan
         train = self.fold.train
         chooser = () if plan.select_by == CRITERION else (plan.chosen_by,)
 
-        # A measure of the ranking is needed: the squared difference of a
-        # feature and labels means nothing. MAP is a measure of the ranking in
-        # any case.
+        # A measure of the ranking is needed: the squared difference of
+        # a feature and labels means nothing. MAP is a measure of the
+        # ranking in any case.
         name = next(
             name for name in (*chooser, *plan.measures, "MAP") if measure(name).by_rank
         )
@@ -317,12 +314,12 @@ class FoldContext:
     def work(self, unit: Unit) -> Iterator[WorkProgress | tuple[Step, Measures]]:
         """Train a unit step by step; yield progress, and each step with its validation measures.
 
-        A unit is one combination of parameters' values. A step is
-        a model with one more feature or iteration. Measures of
-        left-out queries are included if they select the model.
+        A unit is one combination of parameters' values. A step is a
+        model with one more feature or iteration. Measures of left-out
+        queries are included if they select the model.
         """
-        # The selection measure in each validation query is kept for each step: the
-        # rule that chooses the model needs it later.
+        # The selection measure in each validation query is kept for
+        # each step: the rule that chooses the model needs it later.
         vali = self._parts.get("vali")
         left_out = self._left_out_measures(unit)
         queries = self._queries[unit.position] = []
@@ -343,8 +340,8 @@ class FoldContext:
                 }
                 if self.plan.select_by in per_query:
                     queries.append(per_query[self.plan.select_by])
-            # `left_out` yields its progress, and returns the measures on left-out
-            # queries, or {}.
+            # `left_out` yields its progress, and returns the measures
+            # on left-out queries, or {}.
             yield event, {**measures, **(yield from left_out(event))}
 
     def path(
@@ -370,11 +367,12 @@ class FoldContext:
     ) -> MeasuredPath:
         """Train a unit to the end, and return its path of all models with their measures.
 
-        `follow` receives every step and progress event, and ends the work by
-        raising. The p values of the models are added later, by `_with_tests`.
+        `follow` receives every step and progress event, and ends the
+        work by raising. The p values of the models are added later, by
+        `_with_tests`.
         """
-        # Learn all steps, with the measures of each on left-out queries, if such a
-        # measure selects.
+        # Learn all steps, with the measures of each on left-out
+        # queries, if such a measure selects.
         steps: list[Step] = []
         rows: list[Measures] = []
         left_out = self._left_out_measures(unit)
@@ -424,16 +422,17 @@ class FoldContext:
     ) -> MeasuredPath:
         """Return a path of K steps with their measures, and the selection measure in each query.
 
-        `values` has shape (K,) for each measure, and `queries` shape (K, Q) for
-        K steps and Q queries, or is None if no measure selects. If left-out
-        queries select, their values take the place of ``queries``.
+        `values` has shape (K,) for each measure, and `queries` shape
+        (K, Q) for K steps and Q queries, or is None if no measure
+        selects. If left-out queries select, their values take the place
+        of ``queries``.
         """
         errors: Mapping[str, Floats] = {}
         if self._left_out_queries:
             errors = self._left_out_queries.standard_errors(unit)
             queries = self._left_out_queries.queries(unit)
-        # The values by which a selector compared features are stored once for
-        # all paths with the same selection.
+        # The values by which a selector compared features are stored
+        # once for all paths with the same selection.
         path = PathResult(
             unit=unit,
             steps=packed(steps, self._comparison_rows(unit)),
@@ -447,11 +446,11 @@ class FoldContext:
     def _with_tests(self, measured: MeasuredPath) -> PathResult:
         """Return a path with what the rules need to choose a model.
 
-        Added are the p value of each model against the best one,
-        the choices on subsets of the queries, and for the rule
-        "one-se" the standard error of the best model. The path
-        alone then determines which of its models a rule chooses,
-        so that a study can keep only this model of a boosting.
+        Added are the p value of each model against the best one, the
+        choices on subsets of the queries, and for the rule "one-se" the
+        standard error of the best model. The path alone then determines
+        which of its models a rule chooses, so that a study can keep
+        only this model of a boosting.
         """
         path, queries = measured
         plan = self.plan
@@ -461,8 +460,9 @@ class FoldContext:
             p_values=p_values(plan, path, queries),
             choices=self._choices(path, queries),
         )
-        # Only this rule needs a standard error, and inner folds have computed
-        # their own: there, `queries` has an entry per inner fold.
+        # Only this rule needs a standard error, and inner folds have
+        # computed their own: there, `queries` has an entry per inner
+        # fold.
         best = (
             best_position(plan, path)
             if plan.rule == ONE_SE and len(queries) == 1
@@ -482,13 +482,13 @@ class FoldContext:
     ) -> SubsetChoices | None:
         """Return which models of a path the rule would choose on subsets of validation queries.
 
-        `queries` has the selection measure in each query, shape
-        (K, Q), for K steps. The choices show later how much the
-        choice depends on the queries. The result is None if
-        validation queries do not choose.
+        `queries` has the selection measure in each query, shape (K, Q),
+        for K steps. The choices show later how much the choice depends
+        on the queries. The result is None if validation queries do not
+        choose.
 
-        Models that a study does not store completely are measured here, so that
-        a resumed run has the same values.
+        Models that a study does not store completely are measured here,
+        so that a resumed run has the same values.
         """
         if not queries or not is_chosen_on_validation(self.plan):
             return None
@@ -519,8 +519,8 @@ class FoldContext:
         """Return a function that measures a step, a model of a unit, on left-out queries.
 
         The function is a generator: it yields progress, and returns the
-        measures. They are {} unless a measure on left-out queries selects the
-        model.
+        measures. They are {} unless a measure on left-out queries
+        selects the model.
         """
         left_out = self._left_out_queries
         if left_out is None:
@@ -535,8 +535,9 @@ class FoldContext:
     ) -> Iterator[WorkProgress | dict[str, float]]:
         """Measure the steps of a path, which are models, on left-out training queries.
 
-        Each query is ranked by a model that is trained on the features of the step
-        without this query. Yield progress, and the measures of each step.
+        Each query is ranked by a model that is trained on the features
+        of the step without this query. Yield progress, and the measures
+        of each step.
 
         Parameters
         ----------
@@ -552,12 +553,12 @@ class FoldContext:
         Yields
         ------
         WorkProgress or dict of str to float
-            Progress events, and the measures of each step by names such as
-            "leave-query-out MAP". They are identical to those of a run with one
-            of these measures as its criterion.
+            Progress events, and the measures of each step by names such
+            as "leave-query-out MAP". They are identical to those of a
+            run with one of these measures as its criterion.
         """
-        # Only the convention and the measures of this changed plan are used; it
-        # does not matter which of them selects.
+        # Only the convention and the measures of this changed plan are
+        # used; it does not matter which of them selects.
         select_by = left_out_name(names[0])
         plan = self.plan.changed(
             convention=convention, measures=tuple(names), select_by=select_by
@@ -572,8 +573,8 @@ class FoldContext:
     def ranker(self, unit: Unit) -> LinearRanker:
         """Return the untrained ranker with the parameters' values of a unit.
 
-        The ranker is the plan's final ranker, or, if the plan has
-        none, the method itself.
+        The ranker is the plan's final ranker, or, if the plan has none,
+        the method itself.
         """
         parameters = (
             unit.combination.ranker if self.plan.ranker_entry else unit.parameters
@@ -586,8 +587,8 @@ class FoldContext:
     def evaluate(self, step: Step, part: str = "test") -> dict[str, float]:
         """Return the measures of a step's model on a part, such as "test", by name.
 
-        The result is {} if the fold has no such part, or the
-        model cannot score its documents.
+        The result is {} if the fold has no such part, or the model
+        cannot score its documents.
         """
         data = self._parts.get(part)
         return (
@@ -599,11 +600,11 @@ class FoldContext:
     def result(self, chosen: Chosen, paths: Sequence[PathResult]) -> FoldResult:
         """Measure the selected model on the test part, and return the results of the fold.
 
-        `chosen` is the selected model. `paths` has the path of
-        each combination of parameters' values, in order.
+        `chosen` is the selected model. `paths` has the path of each
+        combination of parameters' values, in order.
         """
-        # Features that are constant within every query, and that the paths leave
-        # out for this reason.
+        # Features that are constant within every query, and that the
+        # paths leave out for this reason.
         ids = self.fold.train.feature_ids
         selected = chosen.step.selected
         # Only some methods end their paths before such features.
@@ -637,13 +638,14 @@ class FoldContext:
     ) -> dict[str, Floats]:
         """Return each measure in each validation query, by models chosen without this query.
 
-        `chosen` is the model that all queries chose, and `paths` are those of
-        all combinations of parameters. Each array has shape (Q,) for Q queries.
-        The result is {} without a validation part, or if `chosen` cannot score
-        it.
+        `chosen` is the model that all queries chose, and `paths` are
+        those of all combinations of parameters. Each array has shape
+        (Q,) for Q queries. The result is {} without a validation part,
+        or if `chosen` cannot score it.
         """
-        # A model of an earlier study or of another program may lack what scoring
-        # needs, and scores of the user may lack those of this part.
+        # A model of an earlier study or of another program may lack
+        # what scoring needs, and scores of the user may lack those of
+        # this part.
         vali = self._parts.get("vali")
         if vali is None or not vali.can_be_scored_by(chosen.step):
             return {}
@@ -653,9 +655,9 @@ class FoldContext:
         ) -> Mapping[str, Floats]:
             """Return each measure of D models of a path in each of Q queries, shape (D, Q).
 
-            `positions` has the positions of the models on the
-            path. The queries are those of `vali`, the validation
-            part, in the enclosing method.
+            `positions` has the positions of the models on the path. The
+            queries are those of `vali`, the validation part, in the
+            enclosing method.
             """
             return vali.table([path.steps[position] for position in positions])
 
@@ -676,8 +678,7 @@ class FoldContext:
     def _learn(self, unit: Unit) -> Generator[Step | WorkProgress, None, None]:
         """Train the models of a unit; yield progress and the steps, not yet measured.
 
-        A unit is one combination of parameters' values; each step
-        is a model.
+        A unit is one combination of parameters' values; each step is a model.
 
         An OutOfMemoryError names the method and the data.
         """
@@ -688,11 +689,10 @@ class FoldContext:
     def _learn_steps(self, unit: Unit) -> Generator[Step | WorkProgress, None, None]:
         """Train the models of a unit; yield progress and the steps, not yet measured.
 
-        The steps are the models of the method. With a final
-        ranker, the steps are models of the ranker, one for each
-        set of features that the method selects. The `candidates`
-        of a step are the values by which the method compared
-        features.
+        The steps are the models of the method. With a final ranker, the
+        steps are models of the ranker, one for each set of features
+        that the method selects. The `candidates` of a step are the
+        values by which the method compared features.
         """
         # Without a final ranker the method's own models are the steps.
         entry = self.plan.ranker_entry
@@ -767,10 +767,10 @@ class FoldContext:
     def _select(self, selector: LinearRanker, unit: Unit) -> Waiting[_Selection]:
         """Yield progress, and return a selector's sets of features for the final ranker.
 
-        There is one set per step of the selection. Combinations
-        of parameters' values that differ only in parameters of
-        the ranking share one selection: it is made for the first
-        of them, and stored for the others.
+        There is one set per step of the selection. Combinations of
+        parameters' values that differ only in parameters of the ranking
+        share one selection: it is made for the first of them, and
+        stored for the others.
         """
         entry = self.plan.entry
         key = self._selection_key(unit)
@@ -799,8 +799,9 @@ class FoldContext:
                 steps, is_growing, entry.candidate_score, divisor
             )
             # Only estimators whose catalog entry "combines" have this
-            # attribute: the weights of their sums of features. As many are
-            # used as there are steps: the path may have ended early.
+            # attribute: the weights of their sums of features. As many
+            # are used as there are steps: the path may have ended
+            # early.
             sums = selector.combinations_[: len(steps)] if entry.combines else None  # type: ignore[attr-defined]
             self._selections[key] = _Selection(
                 sets=selections(steps, is_growing),
@@ -812,9 +813,9 @@ class FoldContext:
     def _comparison_rows(self, unit: Unit) -> Mapping[str, Rows]:
         """Return the values by which the selector of a unit compared features, one row per step.
 
-        The rows are in a dict with the key "candidates". All
-        paths with the same selection share them. The result is {}
-        if nothing was selected for a final ranker.
+        The rows are in a dict with the key "candidates". All paths with
+        the same selection share them. The result is {} if nothing was
+        selected for a final ranker.
         """
         selection = self._selections.get(self._selection_key(unit))
         return {} if selection is None else {"candidates": selection.comparison_rows}
@@ -822,9 +823,9 @@ class FoldContext:
     def _selection_key(self, unit: Unit) -> str:
         """Return a text that is equal for units with the same selection of features.
 
-        The text has all values of the method's parameters, except
-        those that only concern the method's own ranking, which a
-        final ranker replaces.
+        The text has all values of the method's parameters, except those
+        that only concern the method's own ranking, which a final ranker
+        replaces.
         """
         ranking_names = {p.name for p in self.plan.entry.parameters if p.ranks}
         return repr(
@@ -841,11 +842,11 @@ class NestedFold(FoldContext):
 
     The models of the fold are trained on its whole training part.
 
-    The path of a unit has the steps of the whole training part. The validation
-    measures of each step are averages over the models of the same size in the
-    inner folds, each trained without its validation queries. Selecting among
-    steps by their measures is therefore a cross-validation, and the selected
-    model is already trained.
+    The path of a unit has the steps of the whole training part. The
+    validation measures of each step are averages over the models of the
+    same size in the inner folds, each trained without its validation
+    queries. Selecting among steps by their measures is therefore a
+    cross-validation, and the selected model is already trained.
 
     Notes
     -----
@@ -855,8 +856,8 @@ class NestedFold(FoldContext):
     def work(self, unit: Unit) -> Iterator[WorkProgress | tuple[Step, Measures]]:
         """Train the models of a unit on the inner folds and measure them, then on all queries.
 
-        Yield progress, and each step that was trained on all queries with its
-        measures, as means over the inner folds.
+        Yield progress, and each step that was trained on all queries
+        with its measures, as means over the inner folds.
         """
         # Paths on all inner folds. Their steps are reported as progress only.
         paths: list[MeasuredPath] = []
@@ -877,18 +878,18 @@ class NestedFold(FoldContext):
         ) -> tuple[Step, Measures]:
             """Return a step with its measures on left-out queries, and its means over inner folds.
 
-            `measures` are those on left-out queries. The means
-            are those of the corresponding models in `inner`, a
-            variable of the enclosing method. `last` is True for
-            the last step of the path.
+            `measures` are those on left-out queries. The means are
+            those of the corresponding models in `inner`, a variable of
+            the enclosing method. `last` is True for the last step of
+            the path.
             """
             means = inner.means(step, self.plan.step_kind, last=last)
             return step, {**means, **only_left_out(measures)}
 
-        # Train on all queries; validation measures are means over the inner
-        # folds. The last iteration of an optimiser corresponds to the last one
-        # on each inner fold, so a step is pending until the next one shows that
-        # it is not the last.
+        # Train on all queries; validation measures are means over the
+        # inner folds. The last iteration of an optimiser corresponds to
+        # the last one on each inner fold, so a step is pending until
+        # the next one shows that it is not the last.
         pending: tuple[Step, Measures] | None = None
         for event in super().work(unit):
             if isinstance(event, WorkProgress):
@@ -905,8 +906,8 @@ class NestedFold(FoldContext):
     ) -> MeasuredPath:
         """Train on the inner folds and on all queries, and return the path with inner measures.
 
-        The inner measures are means over the validation queries
-        of the inner folds, the same numbers as those of
+        The inner measures are means over the validation queries of the
+        inner folds, the same numbers as those of
         :meth:`work`. `follow` receives every step and progress
         event, and ends the work by raising.
         """
@@ -932,10 +933,9 @@ class NestedFold(FoldContext):
     def result(self, chosen: Chosen, paths: Sequence[PathResult]) -> FoldResult:
         """Measure the selected model on the test part, and return the results of the fold.
 
-        `chosen` is the selected model, and `paths` has the path
-        of each combination of parameters' values. The validation
-        measures of the model are the means over the inner folds
-        that its path has.
+        `chosen` is the selected model, and `paths` has the path of each
+        combination of parameters' values. The validation measures of
+        the model are the means over the inner folds that its path has.
         """
         path = next(path for path in paths if path.unit == chosen.unit)
         position = path.steps.position(chosen.step.number)
@@ -952,10 +952,10 @@ class NestedFold(FoldContext):
     ) -> dict[str, Floats]:
         """Return each measure in each query, by models chosen without this query.
 
-        Each array has shape (Q,) for the Q validation queries of all inner
-        folds. A query is measured by the models of its inner fold, which were
-        also trained without the query. The result is {} if the paths do not
-        keep these measures.
+        Each array has shape (Q,) for the Q validation queries of all
+        inner folds. A query is measured by the models of its inner
+        fold, which were also trained without the query. The result is
+        {} if the paths do not keep these measures.
         """
         measures_by_path = [
             path.choices.per_query for path in paths if path.choices is not None
@@ -972,26 +972,25 @@ class NestedFold(FoldContext):
     ) -> SubsetChoices | None:
         """Return which models of a path the rule would choose on subsets of validation queries.
 
-        The validation queries are those of all inner folds. For
-        each chosen model, the models of the same length on the
-        inner folds are measured in each of the folds' validation
-        queries. The result is None if validation queries do not
-        choose.
+        The validation queries are those of all inner folds. For each
+        chosen model, the models of the same length on the inner folds
+        are measured in each of the folds' validation queries. The
+        result is None if validation queries do not choose.
 
-        `queries` has the selection measure in each query, shape (K, Q), for
-        each inner fold. The paths on the inner folds are discarded.
+        `queries` has the selection measure in each query, shape (K, Q),
+        for each inner fold. The paths on the inner folds are discarded.
         """
         inner = self._inner_paths.pop(path.unit.position)
-        # In leave-query-out each query is a fold: measures in each query would
-        # take too much memory.
+        # In leave-query-out each query is a fold: measures in each
+        # query would take too much memory.
         is_too_large = parse_protocol(self.plan.protocol).kind == LEAVE_QUERY_OUT
         if not queries or not is_chosen_on_validation(self.plan) or is_too_large:
             return None
         choices = choose_on_subsets(self.plan, path, queries)
         if choices is None or not choices.distinct.size:
             return choices
-        # `steps_at` has, for each inner fold, the positions of the steps that
-        # correspond to the chosen models.
+        # `steps_at` has, for each inner fold, the positions of the
+        # steps that correspond to the chosen models.
         parts = [
             _inner_fold_measures(fold, measured.path, steps)
             for fold, measured, steps in zip(
@@ -1013,8 +1012,8 @@ class NestedFold(FoldContext):
         """The inner folds, each ready for any number of units."""
         plan = self.plan
         folds = inner_folds(self.fold, plan.inner, plan.seed)
-        # A leave-query-out measure is that of the whole training part: inner
-        # folds have the plain measure.
+        # A leave-query-out measure is that of the whole training part:
+        # inner folds have the plain measure.
         validation_plan = plan.changed(select_by=plan.chosen_by)
         return tuple(
             FoldContext(validation_plan, fold, group_training(fold)) for fold in folds
@@ -1028,8 +1027,8 @@ class NestedFold(FoldContext):
     def _inner_progress(self, index: int, event: Step | WorkProgress) -> WorkProgress:
         """Return the progress of one inner fold as progress of the unit.
 
-        `index` is the index of the inner fold, and `event` its
-        latest progress or step.
+        `index` is the index of the inner fold, and `event` its latest
+        progress or step.
         """
         label = f"inner fold {index + 1} of {len(self._inner_contexts)}"
         if isinstance(event, WorkProgress):
@@ -1041,23 +1040,23 @@ class NestedFold(FoldContext):
         path, queries = measured
         inner = self._inner_paths[path.unit.position]
         means, errors = inner.averages(path)
-        # Left-out measures of the whole training part are kept beside those of
-        # the inner folds. They have other names, so that nothing is replaced.
+        # Left-out measures of the whole training part are kept beside
+        # those of the inner folds. They have other names, so that
+        # nothing is replaced.
         validated_path = replace(
             path,
             validation=FrozenMapping({**means, **only_left_out(path.validation)}),
             standard_errors=FrozenMapping({**errors, **path.standard_errors}),
         )
-        # Left-out queries, if they select; otherwise the validation queries of
-        # the inner folds.
+        # Left-out queries, if they select; otherwise the validation
+        # queries of the inner folds.
         return MeasuredPath(validated_path, queries or inner.queries(path))
 
     def _find_baseline(self) -> Waiting[None]:
         """Find the single feature of the fold that ranks best alone, and its measures.
 
-        Both are stored, not returned. The validation measures are
-        the means over the inner folds, each with a best feature
-        of its own.
+        Both are stored, not returned. The validation measures are the
+        means over the inner folds, each with a best feature of its own.
         """
         for fold in self._inner_contexts:
             yield from fold.find_baseline()
@@ -1075,13 +1074,12 @@ class NestedFold(FoldContext):
 class _InnerPaths:
     """The paths of one combination of parameters' values on the inner folds of a fold.
 
-    A path is the sequence of models that training makes, one per
-    step.
+    A path is the sequence of models that training makes, one per step.
 
-    A step of the whole training part has an x-value, its number of features or
-    rounds. On an inner path, the last step with at most this x-value
-    corresponds to it. To the last iteration of an optimiser corresponds the
-    last iteration on each inner path.
+    A step of the whole training part has an x-value, its number of
+    features or rounds. On an inner path, the last step with at most
+    this x-value corresponds to it. To the last iteration of an
+    optimiser corresponds the last iteration on each inner path.
     """
 
     measured: Sequence[MeasuredPath]
@@ -1102,12 +1100,13 @@ class _InnerPaths:
     def averages(self, path: PathResult) -> tuple[dict[str, Floats], dict[str, Floats]]:
         """Return means and standard errors over the inner folds, of each measure at each step.
 
-        The two results have an array of shape (K,) for each
-        measure, by name, for the K steps of `path`.
+        The two results have an array of shape (K,) for each measure, by
+        name, for the K steps of `path`.
         """
-        # For each step: the values of each measure on the k inner folds. The
-        # corresponding step of an inner path has the same number of features or
-        # rounds (x value); for the last iteration of an optimiser, it is the last.
+        # For each step: the values of each measure on the k inner
+        # folds. The corresponding step of an inner path has the same
+        # number of features or rounds (x value); for the last iteration
+        # of an optimiser, it is the last.
         rows = [
             self._rows(x_value, final=final)
             for x_value, final in _lengths_and_ends(path)
@@ -1125,9 +1124,9 @@ class _InnerPaths:
     def queries(self, path: PathResult) -> tuple[Floats, ...]:
         """Return the selection measure in each query, an array of shape (K, Q) per inner fold.
 
-        K is the number of steps of `path`, and Q that of the
-        validation queries of the inner fold. The result is () if
-        no measure selects.
+        K is the number of steps of `path`, and Q that of the validation
+        queries of the inner fold. The result is () if no measure
+        selects.
         """
         if not all(inner_path.queries for inner_path in self.measured):
             return ()
@@ -1139,8 +1138,8 @@ class _InnerPaths:
         for fold, measured_path in enumerate(self.measured):
             # An inner fold has one validation part.
             (values,) = measured_path.queries
-            # An inner path may have no model that is as small as that of the
-            # first steps.
+            # An inner path may have no model that is as small as that
+            # of the first steps.
             undefined = np.full(values.shape[1], np.nan)
             fold_steps = [row[fold] for row in steps]
             fold_values.append(
@@ -1151,10 +1150,9 @@ class _InnerPaths:
     def steps_at(self, path: PathResult, positions: Ints) -> list[list[int | None]]:
         """Return for each inner fold the D steps that correspond to D steps of a path.
 
-        `positions` has the positions of the D steps on the path
-        of the whole training part. A corresponding step is given
-        as its index on the path of the inner fold, None if there
-        is none.
+        `positions` has the positions of the D steps on the path of the
+        whole training part. A corresponding step is given as its index
+        on the path of the inner fold, None if there is none.
         """
         lengths_and_ends = _lengths_and_ends(path)
         chosen = [lengths_and_ends[i] for i in positions.tolist()]
@@ -1164,10 +1162,9 @@ class _InnerPaths:
     def _steps(self, x_value: int, *, final: bool) -> list[int | None]:
         """Return the step of each inner fold's path that corresponds to a number of features.
 
-        `x_value` is the number of features or rounds. A step is
-        given as its index, -1 for the last one, which is returned
-        if `final`. It is None for a path whose first step is
-        already larger.
+        `x_value` is the number of features or rounds. A step is given
+        as its index, -1 for the last one, which is returned if `final`.
+        It is None for a path whose first step is already larger.
         """
         return [
             -1 if final else _last_index_within(path.x_values, x_value)
@@ -1178,8 +1175,8 @@ class _InnerPaths:
         """Return each measure on the k inner folds, shape (k,), for one step of the whole path.
 
         `x_value` is the step's number of features or rounds, and
-        `final` is True for the last iteration. A value is NaN for
-        an inner fold without a corresponding step.
+        `final` is True for the last iteration. A value is NaN for an
+        inner fold without a corresponding step.
         """
         steps = self._steps(x_value, final=final)
         pairs = list(zip(self.paths, steps, strict=True))
@@ -1194,8 +1191,8 @@ class _InnerPaths:
 def _lengths_and_ends(path: PathResult) -> list[tuple[int, bool]]:
     """Return the x-value of each step of a path, with whether the step is an end.
 
-    The x-value is a number of features or rounds. Only the last
-    step of an optimiser is an end.
+    The x-value is a number of features or rounds. Only the last step of
+    an optimiser is an end.
     """
     ends = len(path.steps) - 1 if path.step_kind is StepKind.ITERATIONS else -1
     return [(int(x_value), i == ends) for i, x_value in enumerate(path.x_values)]
@@ -1204,8 +1201,8 @@ def _lengths_and_ends(path: PathResult) -> list[tuple[int, bool]]:
 def _last_index_within(x_values: Ints, x_value: int) -> int | None:
     """Return the index of the last step whose x-value is at most `x_value`.
 
-    `x_values`, shape (K,), has the x-values of the K steps. The
-    result is None if the first step's x-value is already larger.
+    `x_values`, shape (K,), has the x-values of the K steps. The result
+    is None if the first step's x-value is already larger.
     """
     indices = np.flatnonzero(x_values <= x_value)
     return int(indices[-1]) if indices.size else None
@@ -1216,8 +1213,8 @@ def _inner_fold_measures(
 ) -> dict[str, Floats]:
     """Return each measure of D steps in the Q validation queries of an inner fold, (D, Q).
 
-    `steps` has D positions on the path of the fold: -1 for the last one, and
-    None for no step, whose measures are NaN.
+    `steps` has D positions on the path of the fold: -1 for the last
+    one, and None for no step, whose measures are NaN.
     """
     # Each position once; the modulus makes -1 the last position.
     positions = sorted({step % len(path.steps) for step in steps if step is not None})
@@ -1244,9 +1241,8 @@ def _kept_measures(path: PathResult, positions: Sequence[int]) -> dict[str, Floa
 def _leaves_out_constants(plan: Plan, parameters: Mapping[str, Any]) -> bool:
     """Return whether a plan's paths end before features that are constant in every query.
 
-    This is so for selectors that add features step by step,
-    unless the method's `parameters`, by name, give the number of
-    features.
+    This is so for selectors that add features step by step, unless the
+    method's `parameters`, by name, give the number of features.
     """
     adds_features = plan.entry.selects and plan.entry.step_kind is StepKind.FEATURES
     return adds_features and parameters.get("n_features_to_select") is None
@@ -1261,13 +1257,13 @@ def _until_constant(
 ) -> Generator[Step | WorkProgress, None, None]:
     """Yield the steps and progress of a selector until only constant features are left.
 
-    Constant features have one value within every query. Selectors
-    put them behind all others, with weights of 0. Features that
-    the user pinned are selected nevertheless. If the user gives
-    the number of features, all events of `steps` are yielded.
+    Constant features have one value within every query. Selectors put
+    them behind all others, with weights of 0. Features that the user
+    pinned are selected nevertheless. If the user gives the number of
+    features, all events of `steps` are yielded.
 
-    `parameters` has the method's values by name, and
-    `feature_ids`, shape (n,), has the 1-based id of each column.
+    `parameters` has the method's values by name, and `feature_ids`,
+    shape (n,), has the 1-based id of each column.
     """
     if not _leaves_out_constants(plan, parameters):
         yield from steps
@@ -1287,9 +1283,9 @@ def _selectable_columns(
     """Return the columns of the features that a path selects before it ends.
 
     These features vary within queries and are not banned, or are
-    pinned, by the method's `parameters`. `varies`, shape (n,),
-    says which columns vary; `feature_ids`, shape (n,), has their
-    1-based ids.
+    pinned, by the method's `parameters`. `varies`, shape (n,), says
+    which columns vary; `feature_ids`, shape (n,), has their 1-based
+    ids.
     """
     banned = {int(i) for i in parameters.get("banned", ())}
     for members in feature_groups_of(plan).values():

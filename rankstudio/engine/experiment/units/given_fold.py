@@ -86,15 +86,15 @@ def given_folds(
 ) -> Callable[[Fold, TrainingData], FoldContext]:
     """Read a user's models or scores; return a function that makes the context of a fold.
 
-    The arguments of the function are a fold, and its training
-    part in the form that methods take. The context measures the
-    user's model on the fold.
+    The arguments of the function are a fold, and its training part in
+    the form that methods take. The context measures the user's model on
+    the fold.
 
     Raises
     ------
     DataError
-        If the files cannot be read, do not fit the data, or differ from those
-        of the plan.
+        If the files cannot be read, do not fit the data, or differ from
+        those of the plan.
     PlanError
         If the plan names a fold without a file.
     """
@@ -123,15 +123,15 @@ def plan_of_given(
     Raises
     ------
     DataError
-        If the files cannot be read or do not fit the data, or there are no
-        documents to measure models on.
+        If the files cannot be read or do not fit the data, or there are
+        no documents to measure models on.
     """
     location = location.absolute()
     files = _find_given_files(method, location, dataset)
     if method == GIVEN_MODEL.key:
         _check_preprocessing(files.of_folds.values(), plan, dataset)
-    # The plan names its folds only if it named them before, or if some folds
-    # have no file.
+    # The plan names its folds only if it named them before, or if some
+    # folds have no file.
     folds = tuple(n for n in files.of_folds if not plan.folds or n in plan.folds)
     given_plan = plan.changed(
         method=method,
@@ -153,11 +153,11 @@ def _find_given_files(
 ) -> GivenFiles[Any]:
     """Read the user's files with scores or models for the folds of a dataset.
 
-    `location` is a file, or a folder with a file for each fold.
-    The result has scores or models by fold number, the checksums
-    of the files, and the folds without a file. DatasetError is
-    raised if models have nothing to be measured on. DataError is
-    raised if a file cannot be read.
+    `location` is a file, or a folder with a file for each fold. The
+    result has scores or models by fold number, the checksums of the
+    files, and the folds without a file. DatasetError is raised if
+    models have nothing to be measured on. DataError is raised if a file
+    cannot be read.
     """
     if method != GIVEN_MODEL.key:
         return find_scores(location, dataset)
@@ -173,8 +173,8 @@ def _find_given_files(
 def _given_steps(plan: Plan, dataset: FoldedDataset) -> tuple[dict[int, Step], str]:
     """Return the user's model of each fold, by fold number, and a note on the models.
 
-    The note has the sentences for the user, or is "". Scores from files, and
-    the order of the documents, count as models, too.
+    The note has the sentences for the user, or is "". Scores from
+    files, and the order of the documents, count as models, too.
     """
     # The document order needs no files.
     if plan.method == GIVEN_ORDER.key:
@@ -207,8 +207,9 @@ def _given_steps(plan: Plan, dataset: FoldedDataset) -> tuple[dict[int, Step], s
             n: _step_of_scores(plan, folds[n], scores) for n, scores in by_fold.items()
         }, ""
 
-    # Models are checked against the data. Other names of features, and queries
-    # on which a model was trained, do not prevent its use: they become a note.
+    # Models are checked against the data. Other names of features, and
+    # queries on which a model was trained, do not prevent its use: they
+    # become a note.
     _check_preprocessing(by_fold.values(), plan, dataset)
     train = dataset.folds[0].train
     notes = dict.fromkeys(
@@ -227,9 +228,9 @@ def _check_given_files(
 ) -> None:
     """Raise an error for a user's file that has changed, or a fold without a file.
 
-    `recorded` has the checksums when the files were added to the plan, and
-    `checksums` the present ones, by file name. `numbers` are the folds to run,
-    and `available` those with a file.
+    `recorded` has the checksums when the files were added to the plan,
+    and `checksums` the present ones, by file name. `numbers` are the
+    folds to run, and `available` those with a file.
     """
     # Empty for a plan that a user wrote without checksums.
     files = recorded.files
@@ -256,8 +257,8 @@ def _scores_by_order(fold: Fold) -> Iterator[tuple[str, Floats]]:
 def _step_of_scores(plan: Plan, fold: Fold, scores: Mapping[str, Floats]) -> Step:
     """Return the scores that a user gave for documents as the only step of a path.
 
-    `scores` has the scores of the documents of each part of the fold, shape
-    (m,), by the name of the part, such as "test".
+    `scores` has the scores of the documents of each part of the fold,
+    shape (m,), by the name of the part, such as "test".
     """
     parts = [(fold.parts[name].X, values) for name, values in scores.items()]
     files = plan.extension(GivenRanking)
@@ -273,8 +274,8 @@ def _check_preprocessing(
 ) -> None:
     """Raise a DatasetError for a model that was trained on values with other preprocessing.
 
-    Preprocessing is how values are scaled, and missing values filled. It must be
-    that of the plan, by which the data were opened.
+    Preprocessing is how values are scaled, and missing values filled.
+    It must be that of the plan, by which the data were opened.
     """
     text = tr(
         "{file}: preprocessing differs: the model was trained with {field} = {found}, {data} "
@@ -361,15 +362,15 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
     plan : Plan
         Plan of the measures.
     dataset : FoldedDataset
-        Data of the plan. Models trained on other data are assumed not to have
-        seen the queries.
+        Data of the plan. Models trained on other data are assumed not
+        to have seen the queries.
 
     Notes
     -----
     Queries are identified by their id and their documents.
     """
-    # For each fold: the number of queries of its measured part that the model
-    # was trained on, and the number of all its queries.
+    # For each fold: the number of queries of its measured part that the
+    # model was trained on, and the number of all its queries.
     trained_queries: dict[tuple[int, object], _Queries] = {}
     counts: dict[int, tuple[int, int]] = {}
     is_unclear = False
@@ -382,8 +383,8 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
         number = model.origin.get("fold")
         if not _has_same_data(model, plan, dataset):
             continue
-        # A model of all queries has seen every query; a model of a fold has
-        # seen its training part.
+        # A model of all queries has seen every query; a model of a fold
+        # has seen its training part.
         if number == ALL:
             n = part.n_queries
         elif not _has_same_folds(model, dataset):
@@ -420,8 +421,8 @@ def seen_sentence(name: str, counts: Mapping[int, tuple[int, int]]) -> str:
     name : str
         Name of the model.
     counts : Mapping of int to tuple of int
-        By fold number: how many measured queries the model was trained on, and
-        how many are measured.
+        By fold number: how many measured queries the model was trained
+        on, and how many are measured.
     """
     n_seen = sum(n for n, _ in counts.values())
     n_measured = sum(n for _, n in counts.values())
@@ -452,8 +453,9 @@ def _has_same_data(model: Model, plan: Plan, dataset: FoldedDataset) -> bool:
 def _has_same_folds(model: Model, dataset: FoldedDataset) -> bool:
     """Return whether a model was trained on one of the folds that a dataset has.
 
-    Then the dataset was divided by the same protocol and seed as the data of the
-    model, and has a fold with the number of the model's fold.
+    Then the dataset was divided by the same protocol and seed as the
+    data of the model, and has a fold with the number of the model's
+    fold.
     """
     try:
         # The file of the model has the plan of its run, which says how folds were made.
@@ -470,18 +472,19 @@ def _has_same_folds(model: Model, dataset: FoldedDataset) -> bool:
 def _trained_queries(number: object, dataset: FoldedDataset) -> _Queries:
     """Return the documents of a fold's training and validation queries, by query id.
 
-    A model of the fold was trained or chosen on these queries.
-    The result has a list of arrays of shape (documents, features)
-    for each id, because several queries may have the same id.
-    `number` is that of the fold.
+    A model of the fold was trained or chosen on these queries. The
+    result has a list of arrays of shape (documents, features) for each
+    id, because several queries may have the same id. `number` is that
+    of the fold.
     """
     fold = next(fold for fold in dataset.folds if fold.number == number)
     queries: _Queries = {}
     for part in (fold.train, fold.vali):
         if part is None:
             continue
-        # A part from which one query is left out has the documents of the whole,
-        # and the number of this query. Otherwise -1: no query has this number.
+        # A part from which one query is left out has the documents of
+        # the whole, and the number of this query. Otherwise -1: no
+        # query has this number.
         full_part, left_out = (
             (part.whole, part.query) if isinstance(part, LeftOut) else (part, -1)
         )
@@ -504,8 +507,8 @@ def n_shared(part: RankingDataset, queries: _Queries) -> int:
 
     Equal queries have the same id and the same documents.
 
-    `queries` has the documents of each query, shape (documents, features), in a
-    list by query id.
+    `queries` has the documents of each query, shape (documents,
+    features), in a list by query id.
     """
     return sum(
         any(

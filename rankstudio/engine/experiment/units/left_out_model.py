@@ -16,10 +16,10 @@ def regularization_of(
 ) -> float | None:
     """Return λ of a model that minimises the leave-query-out error of RankRLS; None if not.
 
-    `parameters` has the values of the plan's method by name, and
-    `data` is the training data. λ is the weight of the model's
-    regularization. Only of such a model can the error of a
-    changed set of features be computed exactly.
+    `parameters` has the values of the plan's method by name, and `data`
+    is the training data. λ is the weight of the model's regularization.
+    Only of such a model can the error of a changed set of features be
+    computed exactly.
     """
     entry = plan.ranker_entry or plan.entry
     # The error is that of pairs of documents of the same query, whole queries left out.
@@ -33,8 +33,8 @@ def regularization_of(
     # A method that learns nothing has scores or a model of another program.
     if entry.learns_nothing or has_other_pairs or lacks_preferences or has_one_query:
         return None
-    # Kernel RankRLS has the same criterion, but of other features than those of
-    # the data.
+    # Kernel RankRLS has the same criterion, but of other features than
+    # those of the data.
     is_linear = "kernel" not in parameters and entry.criterion == LEAVE_QUERY_OUT
     return (
         float(parameters["regularization"])

@@ -34,9 +34,9 @@ _MAX_VALUES = 1 << 22  # measures in queries that are computed at a time: 32 MB
 class MeasuredSteps(NamedTuple):
     """Measures of K steps of a path, each a model.
 
-    They are the means of each measure over the queries, shape
-    (K,) by name, and the values of one measure in each of Q
-    queries, shape (K, Q), or None.
+    They are the means of each measure over the queries, shape (K,) by
+    name, and the values of one measure in each of Q queries, shape (K,
+    Q), or None.
     """
 
     means: dict[str, Floats]
@@ -79,8 +79,8 @@ class MeasuredPart(ScoredPart):
     ) -> MeasuredSteps:
         """Return the mean measures of a path's K models on the part, shape (K,) each.
 
-        The result also has the values of `stored_measure` in each of Q queries,
-        shape (K, Q), or None if this measure is not computed.
+        The result also has the values of `stored_measure` in each of Q
+        queries, shape (K, Q), or None if this measure is not computed.
         """
         mean_tables = []
         query_values = []
@@ -107,12 +107,11 @@ class MeasuredPart(ScoredPart):
     def table(self, steps: Sequence[Step]) -> dict[str, Floats]:
         """Return each measure of D models in each of the part's Q queries, shape (D, Q).
 
-        The models are those of `steps`, which need not be
-        consecutive.
+        The models are those of `steps`, which need not be consecutive.
         """
         linear = all(step.linear for step in steps)
-        # Blocks of linear models are scored together; others one by one, each
-        # from its beginning.
+        # Blocks of linear models are scored together; others one by
+        # one, each from its beginning.
         tables = list(self._tables(steps) if linear else map(self._row, steps))
         return {
             name: np.concatenate([table[name] for table in tables])
@@ -137,8 +136,8 @@ class MeasuredPart(ScoredPart):
         """
         rows: list[dict[str, Floats]] = []
         scores: Floats | None = None
-        # The scores of an additive model are those of the step before it plus a
-        # new term, so all earlier steps are scored.
+        # The scores of an additive model are those of the step before
+        # it plus a new term, so all earlier steps are scored.
         for position in range(positions[-1] + 1) if steps[0].additive else positions:
             scores = self.scores(steps[position], scores)
             if position in positions:
@@ -148,8 +147,8 @@ class MeasuredPart(ScoredPart):
     def _tables(self, steps: Sequence[Step]) -> Iterator[dict[str, Floats]]:
         """Yield each measure in each query, shape (k, Q), for blocks of k steps, in order.
 
-        All steps must be those of one path, from its beginning: additive models
-        continue from the scores of the step before.
+        All steps must be those of one path, from its beginning:
+        additive models continue from the scores of the step before.
         """
         if all(step.linear for step in steps):
             # Limit the memory for weights and scores, and that for measures in queries.
@@ -187,8 +186,8 @@ class LeftOutQueries:
 
     A query is measured by a model that is trained without it.
 
-    On a path of selected features, the selection is not repeated without each
-    query: it used all queries.
+    On a path of selected features, the selection is not repeated
+    without each query: it used all queries.
 
     Parameters
     ----------
@@ -203,14 +202,15 @@ class LeftOutQueries:
     def __init__(self, plan: Plan, part: RankingDataset, train: TrainingData) -> None:
         """Start without measures of left-out queries; :meth:`begin` adds a list for a unit.
 
-        `part` is the training part of the fold, and `train` the same in the form
-        that methods take.
+        `part` is the training part of the fold, and `train` the same in
+        the form that methods take.
         """
         self._plan = plan
         self._part = part
         self._train = train
-        # By the position of a unit's combination, and for each of its steps:
-        # standard errors by measure, and the selection measure in each query.
+        # By the position of a unit's combination, and for each of its
+        # steps: standard errors by measure, and the selection measure
+        # in each query.
         self._errors: dict[int, list[dict[str, float]]] = {}
         self._queries: dict[int, list[Floats]] = {}
 
@@ -224,10 +224,10 @@ class LeftOutQueries:
     ) -> Waiting[dict[str, float]]:
         """Yield progress, and return the measures of a step's model on left-out queries, by name.
 
-        `ranker` is trained anew on the features of the step, without each query
-        or pair. The standard errors of the measures, and the values of the
-        selection measure in each query, are also stored: the methods
-        `standard_errors` and `queries` return them.
+        `ranker` is trained anew on the features of the step, without
+        each query or pair. The standard errors of the measures, and the
+        values of the selection measure in each query, are also stored:
+        the methods `standard_errors` and `queries` return them.
         """
         measure_queries = (
             self._pair_measures if self._plan.pairs_out else self._per_query
@@ -256,9 +256,9 @@ class LeftOutQueries:
     ) -> Waiting[dict[str, Floats]]:
         """Yield progress, and return measures of the only query by left-out pairs, (1,) each.
 
-        Each pair of documents is ranked by a model that is
-        trained without the pair, on the features in `columns`.
-        The measures are by name.
+        Each pair of documents is ranked by a model that is trained
+        without the pair, on the features in `columns`. The measures are
+        by name.
         """
         plan = self._plan
         # All documents; the label names the method if they do not fit into memory.
@@ -285,13 +285,13 @@ class LeftOutQueries:
     ) -> Waiting[dict[str, Floats]]:
         """Yield progress, and return each measure in each left-out query, shape (Q,), by name.
 
-        Each query is ranked by a model that is trained without
-        the query, on the features in `columns`.
+        Each query is ranked by a model that is trained without the
+        query, on the features in `columns`.
         """
         train = self._train
         plan = self._plan
-        # Several shards are scored one by one if the method supports this;
-        # otherwise all documents must fit into memory.
+        # Several shards are scored one by one if the method supports
+        # this; otherwise all documents must fit into memory.
         scorer = (
             (yield from ranker.left_out_scorer(train, columns))
             if train.several
@@ -327,8 +327,8 @@ def _part_evaluator(part: RankingDataset, plan: Plan) -> Evaluator:
 def as_columns(rows: Sequence[Mapping[str, float]]) -> dict[str, Floats]:
     """Return each measure of K steps as an array of shape (K,), by name.
 
-    `rows` has the measures of each step, by name. The result is
-    {} without steps.
+    `rows` has the measures of each step, by name. The result is {}
+    without steps.
     """
     return {
         name: np.array([row[name] for row in rows])

@@ -22,8 +22,8 @@ def check_preferences(plan: Plan, dataset: FoldedDataset) -> None:
     Raises
     ------
     DataError
-        If the file cannot be read, differs from that of the plan, or has a query or
-        document that does not exist.
+        If the file cannot be read, differs from that of the plan, or
+        has a query or document that does not exist.
     PlanError
         If no plug-in reads the file.
     """

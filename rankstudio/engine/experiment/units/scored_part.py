@@ -24,13 +24,13 @@ PIECE = 1 << 18
 class ScoredPart:
     """A part of the data, such as the test part, whose documents models score.
 
-    The documents of a part with one shard are copied once, with a
-    row per feature, for all models. Larger parts are read again
-    for each model, or for several models at once: `PIECE` values
-    at a time, and only features with weights. Each thread holds a
-    piece and a copy of it, regardless of the memory limit. The
-    scores have the same bits in all cases. Sparse features stay
-    sparse, except for a nonlinear model that needs all features.
+    The documents of a part with one shard are copied once, with a row
+    per feature, for all models. Larger parts are read again for each
+    model, or for several models at once: `PIECE` values at a time, and
+    only features with weights. Each thread holds a piece and a copy of
+    it, regardless of the memory limit. The scores have the same bits in
+    all cases. Sparse features stay sparse, except for a nonlinear model
+    that needs all features.
 
     Parameters
     ----------
@@ -49,16 +49,16 @@ class ScoredPart:
     def scores(self, step: Step, previous_scores: Floats | None = None) -> Floats:
         """Return the scores of a step's model, shape (m,), one per document.
 
-        ``previous_scores``, of the same shape, are those of the previous step,
-        to which an additive model only adds a term.
+        ``previous_scores``, of the same shape, are those of the
+        previous step, to which an additive model only adds a term.
         """
-        # Scores of the user, not of a model: the step has them for each part, and
-        # finds the part by its content.
+        # Scores of the user, not of a model: the step has them for each
+        # part, and finds the part by its content.
         if not step.learned:
             return step.scores(self._data.X.T)
 
-        # Sparse values, or dense values that fit into memory. `_columns` is a
-        # copy of the documents with a row per feature.
+        # Sparse values, or dense values that fit into memory.
+        # `_columns` is a copy of the documents with a row per feature.
         if self._is_sparse and not step.linear:
             columns = self._data.X.T
             return step.scores(
@@ -98,8 +98,8 @@ class ScoredPart:
         # All values at once; `_columns`, shape (n, m), has a row per feature.
         if not self._is_large:
             return linear_scores(self._columns, coefs)
-        # Otherwise by ranges of documents. Features without a weight need not be
-        # read.
+        # Otherwise by ranges of documents. Features without a weight
+        # need not be read.
         used_columns = np.flatnonzero(coefs.any(axis=0))
         weights = np.ascontiguousarray(coefs[:, used_columns])
         out = np.empty((coefs.shape[0], self._data.n_documents))
@@ -107,8 +107,8 @@ class ScoredPart:
         def score(piece: slice) -> None:
             """Score the documents in a range of rows, and write the scores to `out`.
 
-            `out`, `used_columns` and `weights` (of the models)
-            are variables of the enclosing method.
+            `out`, `used_columns` and `weights` (of the models) are
+            variables of the enclosing method.
             """
             rows = self._data.X[piece]
             out[:, piece] = linear_scores(

@@ -1,7 +1,7 @@
 """One path of a plan.
 
-It has a method with one value of each parameter, and the training part of one
-fold.
+It has a method with one value of each parameter, and the training part
+of one fold.
 """
 
 from __future__ import annotations
@@ -48,8 +48,7 @@ class SinglePath:
     ) -> SinglePath:
         """Return a plan's method and training data, on the first fold of the plan.
 
-        If the plan names no folds, the fold is the first one of
-        the dataset.
+        If the plan names no folds, the fold is the first one of the dataset.
 
         Parameters
         ----------
@@ -58,14 +57,14 @@ class SinglePath:
         dataset : FoldedDataset
             Data of the plan.
         explicit_parameters : container of str
-            Parameters that were given explicitly; the others use the method's
-            default instead of the grid.
+            Parameters that were given explicitly; the others use the
+            method's default instead of the grid.
 
         Raises
         ------
         PlanError
-            If a parameter has several values, the fold does not exist, or the
-            method does not support preferences.
+            If a parameter has several values, the fold does not exist,
+            or the method does not support preferences.
         DataError
             If the preferences do not fit the data.
         """

@@ -50,8 +50,8 @@ def figure_bytes(
     Raises
     ------
     OutputError
-        For a picture that is too large, or if there is no
-        folder for temporary files.
+        For a picture that is too large, or if there is no folder for
+        temporary files.
     """
     if format_name == "csv":
         return csv_of_values(*figure.table()).encode()
@@ -68,8 +68,7 @@ def figure_bytes(
 def _without_font_warnings() -> Iterator[None]:
     """Suppress matplotlib's warnings, not its errors, inside the block.
 
-    One of them says that matplotlib cannot store its list
-    of fonts.
+    One of them says that matplotlib cannot store its list of fonts.
     """
     logger = logging.getLogger("matplotlib")
     before = logger.level
@@ -94,11 +93,10 @@ def figure_files(
 ) -> list[FigureFile]:
     """Return the files of figures, with their captions as text files, for a folder.
 
-    Each figure has a file of each of the `formats`. Nothing
-    is written: each item is a path with the bytes to write.
-    `style` is by default that of a figure as wide as a
-    column of text. `dpi` is the resolution of a PNG in dots
-    per inch.
+    Each figure has a file of each of the `formats`. Nothing is written:
+    each item is a path with the bytes to write. `style` is by default
+    that of a figure as wide as a column of text. `dpi` is the
+    resolution of a PNG in dots per inch.
     """
     style = style_of() if style is None else style
     files = []

@@ -58,8 +58,8 @@ _MIN_TICK_GAP = 0.7  # least space between the texts of ticks next to each other
 
 _INTER = str(resource("fonts", "Inter-Regular.ttf"))
 _DPI = 288.0  # resolution at which texts are measured; nothing is painted with it
-# Ticks, widths of numbers and the size of the area depend on each other, but
-# settle in a few rounds.
+# Ticks, widths of numbers and the size of the area depend on each
+# other, but settle in a few rounds.
 _MAX_LAYOUT_ROUNDS = 4
 
 
@@ -76,25 +76,25 @@ class FigurePage:
     paper : matplotlib.figure.Figure
         The page as a figure of matplotlib.
     area : matplotlib.axes.Axes
-        The plot area, without lines, ticks or labels, until
-        methods add them.
+        The plot area, without lines, ticks or labels, until methods add them.
     entries : list of Entry
         Entries of the legend, in order.
     fitters : list of callable
-        Functions that are called with width and height of
-        the area, in points, whenever these change, and
-        write labels that fit.
+        Functions that are called with width and height of the area, in
+        points, whenever these change, and write labels that fit.
     """
 
     def __init__(self, style: FigureStyle) -> None:
         """Make an empty page, with one plot area without a frame.
 
-        `entries` will have the entries of the legend, and `fitters` functions
-        that adapt labels to the width and height of the area, in points.
+        `entries` will have the entries of the legend, and `fitters`
+        functions that adapt labels to the width and height of the area,
+        in points.
         """
         self.style = style
-        # Inches, of 72 points: the page is half as high as wide. The sizes of
-        # page and area are only a first guess: `finish` sets them.
+        # Inches, of 72 points: the page is half as high as wide. The
+        # sizes of page and area are only a first guess: `finish` sets
+        # them.
         self.paper = Paper(figsize=(style.width / 72, style.width / 144), dpi=_DPI)
         self.area = self.paper.add_axes((0.2, 0.2, 0.6, 0.6))
         self.entries: list[Entry] = []
@@ -142,12 +142,12 @@ class FigurePage:
     def marker(self, number: int, color: str, size: float) -> Look:
         """Return the shape, color and size of a numbered marker, for matplotlib.
 
-        `number` chooses the shape of the marker; `size` is
-        relative to the size of the text.
+        `number` chooses the shape of the marker; `size` is relative to
+        the size of the text.
         """
-        # `MARKERS` has the names of the shapes, and `_MARKERS` for each name
-        # that of matplotlib, and the factor that makes the shapes look equally
-        # large.
+        # `MARKERS` has the names of the shapes, and `_MARKERS` for each
+        # name that of matplotlib, and the factor that makes the shapes
+        # look equally large.
         name, factor = _MARKERS[MARKERS[number % len(MARKERS)]]
         look: Look = {
             "marker": name,
@@ -178,8 +178,8 @@ class FigurePage:
     ) -> None:
         """Add the x axis, from `low` to `high`, below the plot area: line, ticks and title.
 
-        Ticks of counts stay within ``tick_range``, a pair
-        of values: an axis of counts k from 1 has no tick at
+        Ticks of counts stay within ``tick_range``, a pair of values: an
+        axis of counts k from 1 has no tick at
         -1, even if it begins there.
         """
         em = self.style.em
@@ -189,8 +189,8 @@ class FigurePage:
         self.show_line("bottom")
         look: Look = {"length": 0.35 * em, "width": 0.09 * em, "color": self.style.line}
         self.area.tick_params(axis="x", pad=0.25 * em, **look)
-        # Ticks are chosen when the width of the area is known: the function is
-        # called with its width and height.
+        # Ticks are chosen when the width of the area is known: the
+        # function is called with its width and height.
         self.fitters.append(
             lambda width, _: self._set_ticks(axis, low, high, width, tick_range)
         )
@@ -211,12 +211,11 @@ class FigurePage:
         def fit(width: float, _: float) -> None:
             """Write the title of the x axis, in one or two lines, for this width of the area.
 
-            The width is in points. `title` and `look`, the
-            properties of the text, are variables of the
-            enclosing method.
+            The width is in points. `title` and `look`, the properties
+            of the text, are variables of the enclosing method.
             """
-            # A title in the middle of the area may be wider than the area, up
-            # to the nearer edge of the page.
+            # A title in the middle of the area may be wider than the
+            # area, up to the nearer edge of the page.
             box = self.area.get_position()
             middle = self.style.width * (box.x0 + box.x1) / 2
             page_room = (
@@ -233,9 +232,8 @@ class FigurePage:
         def fit(_: float, height: float) -> None:
             """Write the title of the y axis, in one or two lines, for this height of the area.
 
-            The height is in points. `title` and `look`, the
-            properties of the text, are variables of the
-            enclosing method.
+            The height is in points. `title` and `look`, the properties
+            of the text, are variables of the enclosing method.
             """
             self.area.set_ylabel(self.wrapped(title, height), **look)
 
@@ -249,9 +247,8 @@ class FigurePage:
         Parameters
         ----------
         height : callable
-            Returns the height of the plot area, in points,
-            by its width, unless the style sets the height
-            of the page.
+            Returns the height of the plot area, in points, by its
+            width, unless the style sets the height of the page.
         widest : float
             Maximum width of the area in points.
         """
@@ -280,8 +277,9 @@ class FigurePage:
             is_fitted = False
             for text in self.paper.findobj(Text):
                 text.set_fontproperties(self._font_of(text.get_text()))
-            # Space that the labels take around the area, in points: from the area
-            # alone to the area with its labels, both in dots.
+            # Space that the labels take around the area, in points:
+            # from the area alone to the area with its labels, both in
+            # dots.
             inner = self.area.get_window_extent(renderer)
             outer = self.area.get_tightbbox(renderer)
             assert outer is not None  # an area that is visible has one
@@ -321,8 +319,7 @@ class FigurePage:
     def _fit(self, width: float, height: float) -> None:
         """Call the functions in `fitters` for an area of this width and height, in points.
 
-        The functions write the labels that depend on the
-        size of the area.
+        The functions write the labels that depend on the size of the area.
         """
         for fit in self.fitters:
             fit(width, height)
@@ -330,10 +327,11 @@ class FigurePage:
     def _find_other_font(self, width: float, height: float) -> bool:
         """Choose another font for texts with characters that Inter does not have.
 
-        Inter is the font of all other texts. First write the labels for an area
-        of this width and height, to know their characters. Return whether they
-        must be written again, because Inter lacks some: the font of these texts
-        has changed, unless no font of this computer has more of the characters.
+        Inter is the font of all other texts. First write the labels for
+        an area of this width and height, to know their characters.
+        Return whether they must be written again, because Inter lacks
+        some: the font of these texts has changed, unless no font of
+        this computer has more of the characters.
         """
         # All texts of the page, also those of the legend, which is not yet there.
         self._fit(width, height)
@@ -371,13 +369,13 @@ class FigurePage:
     def _legends(self) -> list[Legend]:
         """Add the legends of the page above the plot area, one per row, and return them.
 
-        A single legend would have columns of equal width.
-        Each entry of a legend has a sample, drawn by an
-        "artist" of matplotlib, and a name.
+        A single legend would have columns of equal width. Each entry of
+        a legend has a sample, drawn by an "artist" of matplotlib, and a
+        name.
         """
-        # A tuple of more than two artists is a strip of colors; a tuple of two
-        # is a line with its band. The width of a sample is in sizes of the
-        # text, the room for a row in points.
+        # A tuple of more than two artists is a strip of colors; a tuple
+        # of two is a line with its band. The width of a sample is in
+        # sizes of the text, the room for a row in points.
         em = self.style.em
         style = self.style
         has_strip = any(
@@ -386,8 +384,9 @@ class FigurePage:
         sample_width = _STRIP_WIDTH if has_strip else SAMPLE
         room = style.width - 2 * _MARGIN * em
 
-        # Fill rows with entries; an entry that has no room begins another row.
-        # Between sample and name are 0.6, between entries 1.4 sizes of the text.
+        # Fill rows with entries; an entry that has no room begins
+        # another row. Between sample and name are 0.6, between entries
+        # 1.4 sizes of the text.
         rows: list[list[tuple[Any, str]]] = []
         x = math.inf  # so that the first entry begins a row
         for artist, name in self.entries:
@@ -423,8 +422,8 @@ class FigurePage:
             )
             for row in rows
         ]
-        # In an SVG, the name of a series has an id with the number of the
-        # series, which `_name_id` finds by the artist.
+        # In an SVG, the name of a series has an id with the number of
+        # the series, which `_name_id` finds by the artist.
         for legend, row in zip(legends, rows, strict=True):
             for text, (artist, _) in zip(legend.get_texts(), row, strict=True):
                 text.set_gid(_name_id(artist))
@@ -440,16 +439,17 @@ class FigurePage:
     ) -> None:
         """Write as many ticks on an axis as fit without touching each other.
 
-        The axis goes from `low` to `high`, and `room` is its length in points.
-        It is the x axis if there is a `tick_range`, in which ticks of counts
-        stay; otherwise the y axis.
+        The axis goes from `low` to `high`, and `room` is its length in
+        points. It is the x axis if there is a `tick_range`, in which
+        ticks of counts stay; otherwise the y axis.
         """
         labelled: Ticks = []
         is_x_axis = tick_range is not None
         # `whole` says that the axis shows counts.
         ends = tick_range if tick_range is not None and axis.whole else (low, high)
-        # In points: labels of the x axis are beside each other, and need more
-        # room than labels of the y axis, which are above each other.
+        # In points: labels of the x axis are beside each other, and
+        # need more room than labels of the y axis, which are above each
+        # other.
         least_distance = self.style.em * (2.6 if is_x_axis else 2.2)
         # Begin with as many ticks as may fit at this distance, then try fewer.
         for max_ticks in range(max(2, int(room / least_distance)), 0, -1):
@@ -506,8 +506,8 @@ def series_id(series: int, number: int) -> str:
 def _name_id(artist: Any) -> str | None:
     """Return the id of the name of a series in the legend of an SVG.
 
-    `artist` is what matplotlib paints beside the name. The
-    result is None if it does not belong to a series.
+    `artist` is what matplotlib paints beside the name. The result is
+    None if it does not belong to a series.
     """
     first_artist = artist[0] if isinstance(artist, tuple) else artist
     series = _SERIES_ID.match((first_artist and first_artist.get_gid()) or "")
@@ -524,9 +524,8 @@ def _font_characters(path: str) -> frozenset[str]:
 def _font_with(characters: frozenset[str]) -> str:
     """Return the path of the font file that has the most of some characters.
 
-    The font is Inter, or a font of this computer that has
-    more of them. DejaVu Sans, which comes with matplotlib,
-    is tried first.
+    The font is Inter, or a font of this computer that has more of them.
+    DejaVu Sans, which comes with matplotlib, is tried first.
     """
     fonts = [
         font
@@ -561,9 +560,9 @@ def _ticks(axis: FigureAxis, low: float, high: float, count: int) -> Ticks:
 def known_range(axis: FigureAxis, values: Iterable[float]) -> Range:
     """Return the least and the greatest value to show on an axis.
 
-    They are the extremes of `values` and of the ends that
-    the axis sets. Values that are not finite, or not
-    positive on a logarithmic axis, are left out.
+    They are the extremes of `values` and of the ends that the axis
+    sets. Values that are not finite, or not positive on a logarithmic
+    axis, are left out.
     """
     plottable = [
         v for v in values if math.isfinite(v) and (v > 0 or not axis.logarithmic)
@@ -580,9 +579,8 @@ def value_range(
 ) -> tuple[float, float]:
     """Return the visible range of an axis, padded at both ends.
 
-    The range contains all of `values`, and the ends that
-    the axis sets. `room` is the padding at each end, as a
-    share of the range.
+    The range contains all of `values`, and the ends that the axis sets.
+    `room` is the padding at each end, as a share of the range.
     """
     low, high = known_range(axis, values)
     if axis.logarithmic:

@@ -1,11 +1,13 @@
 """Figures as PDF, SVG and PNG, painted by matplotlib: curves, rows and maps.
 
-A file contains neither the time, the machine, the user's settings nor versions
-of libraries, so that the same figure always has the same bytes.
+A file contains neither the time, the machine, the user's settings nor
+versions of libraries, so that the same figure always has the same
+bytes.
 
-Texts are stored as texts, not as outlines, so that labels can be searched,
-edited and read aloud. A PDF embeds the part of the font that it needs, as
-TrueType, because many journals refuse Type 3. An SVG only names the font.
+Texts are stored as texts, not as outlines, so that labels can be
+searched, edited and read aloud. A PDF embeds the part of the font that
+it needs, as TrueType, because many journals refuse Type 3. An SVG only
+names the font.
 """
 
 from __future__ import annotations
@@ -93,8 +95,7 @@ def painted(
     Returns
     -------
     bytes
-        Content of the file, with title and caption as
-        metadata.
+        Content of the file, with title and caption as metadata.
 
     Raises
     ------
@@ -143,8 +144,8 @@ def painted(
 def painting() -> Iterator[None]:
     """Apply the settings of figures to matplotlib inside the block.
 
-    One thread at a time may be in such a block, because
-    matplotlib's settings are global.
+    One thread at a time may be in such a block, because matplotlib's
+    settings are global.
     """
     # `looks` is matplotlib's module of styles.
     with (
@@ -152,8 +153,8 @@ def painting() -> Iterator[None]:
         looks.context(["default", _SETTINGS]),
         warnings.catch_warnings(),
     ):
-        # A character that the font lacks is painted as a box, but is part of
-        # the text of a PDF or SVG.
+        # A character that the font lacks is painted as a box, but is
+        # part of the text of a PDF or SVG.
         warnings.filterwarnings("ignore", r"Glyph \d+")
         yield
 
@@ -161,8 +162,7 @@ def painting() -> Iterator[None]:
 def paper_of(figure: Figure, style: FigureStyle) -> Paper:
     """Return a figure as a page of matplotlib with its final layout.
 
-    Call it inside the block of :func:`painting`, which sets
-    up matplotlib.
+    Call it inside the block of :func:`painting`, which sets up matplotlib.
     """
     # The figure of a plug-in, which paints itself.
     if isinstance(figure, OwnFigure):
@@ -207,23 +207,23 @@ def curves_paper(figure: CurvesFigure, style: FigureStyle) -> Paper:
             (x_low, x_low), (x_high, x_high), linestyle=(0, (3.3, 3.3)), **thin_line
         )
 
-    # Series with their entries in the legend. An artist is matplotlib's name for
-    # anything painted.
+    # Series with their entries in the legend. An artist is matplotlib's
+    # name for anything painted.
     levels = _paint_levels(page, figure)
     for index, series in enumerate(figure.series):
         painted_before = set(page.area.get_children())
         artists = _SeriesPainter(page, figure, series, index).paint()
-        # In an SVG, all that was painted for a series has an id with its
-        # number.
+        # In an SVG, all that was painted for a series has an id with
+        # its number.
         _number_artists(page, painted_before, artists, index)
-        # Many ordered series share a strip of colors in the legend, which is
-        # added below.
+        # Many ordered series share a strip of colors in the legend,
+        # which is added below.
         if series.label and _has_legend_entry(figure, series):
             page.entries.append((artists, series.label))
     _add_family_to_legend(page, figure)
 
-    # The legend then has the levels, the marked points and the bands. `bands`
-    # of the figure is the text that explains the bands.
+    # The legend then has the levels, the marked points and the bands.
+    # `bands` of the figure is the text that explains the bands.
     page.entries += zip(levels, (level.label for level in figure.levels), strict=True)
     _paint_marks(page, figure)
     if figure.bands:
@@ -248,8 +248,7 @@ def _number_artists(
     page : FigurePage
         Page of the figure.
     painted_before : container of Artist
-        Everything that the plot area had before the series
-        was painted.
+        Everything that the plot area had before the series was painted.
     artists : Artist or tuple of Artist
         Artists that show the series in the legend.
     index : int
@@ -267,9 +266,9 @@ def _curves_height(
 ) -> float:
     """Return the height of the plot area of a figure of curves, in points.
 
-    `area_width` is the width of the area in points. A wider
-    page has a relatively lower area. A figure whose two
-    axes share one range has a square area.
+    `area_width` is the width of the area in points. A wider page has a
+    relatively lower area. A figure whose two axes share one range has a
+    square area.
     """
     if figure.square:
         return min(area_width, 40 * style.em)
@@ -311,8 +310,9 @@ def axis_ranges(
         for middle in (series.x[0], series.x[-1]):
             xs += [middle - half_bar, middle + half_bar]
 
-    # Padding at both ends: 5 % of the range of y, 2 % of that of x. Below filled
-    # series without negative values, the range begins exactly at 0.
+    # Padding at both ends: 5 % of the range of y, 2 % of that of x.
+    # Below filled series without negative values, the range begins
+    # exactly at 0.
     y_low, y_high = value_range(figure.y, ys, 0.05)
     is_grounded = is_filled and min((v for v in ys if isfinite(v)), default=0.0) >= 0
     return value_range(figure.x, xs, 0.02), (0.0 if is_grounded else y_low, y_high)
@@ -357,13 +357,13 @@ class _SeriesPainter:
         self._figure = figure
         self._series = series
         self._index = index
-        # Ordered series have dashes only if there are few: up to 4, or for
-        # print as many as there are different dashes, `_N_LOOKS`.
+        # Ordered series have dashes only if there are few: up to 4, or
+        # for print as many as there are different dashes, `_N_LOOKS`.
         self._is_one_of_few = len(figure.series) <= (
             _N_LOOKS if page.style.print else 4
         )
-        # The number chooses marker and dashes. Ordered series, as of the values
-        # of a grid, are numbered one after the other.
+        # The number chooses marker and dashes. Ordered series, as of
+        # the values of a grid, are numbered one after the other.
         self._number = series.number if series.order is None else index
         # Steps are an outline, in the color of other lines of the page.
         self._color = (
@@ -397,10 +397,10 @@ class _SeriesPainter:
     def _interval(self, x: Sequence[float]) -> list[Artist]:
         """Paint the intervals of the series at its points, and return those for the legend.
 
-        `x` has the coordinates of the points. A line has a
-        band around it, which is returned for the legend.
-        Points and single intervals have whiskers, vertical
-        lines, which the legend does not show.
+        `x` has the coordinates of the points. A line has a band around
+        it, which is returned for the legend. Points and single
+        intervals have whiskers, vertical lines, which the legend does
+        not show.
         """
         series = self._series
         low = _with_gaps(series.low, self._figure.y)
@@ -444,10 +444,9 @@ class _SeriesPainter:
     def _line(self, x: Sequence[float], y: Sequence[float]) -> Line2D:
         """Paint the line, or the points, of the series, and return it for the legend.
 
-        `x` and `y` have the coordinates of the points.
-        Points without neighbours always have a marker,
-        because they have no line. For print, a line has
-        some markers at equal distances.
+        `x` and `y` have the coordinates of the points. Points without
+        neighbours always have a marker, because they have no line. For
+        print, a line has some markers at equal distances.
         """
         series = self._series
         em = self._style.em
@@ -469,15 +468,16 @@ class _SeriesPainter:
             isolated_x = [x[index] for index in isolated]
             isolated_y = [y[index] for index in isolated]
             self._area.plot(isolated_x, isolated_y, linestyle="None", **marker)
-        # In print, markers distinguish the lines. Many ordered series have none,
-        # because the legend does not name each of them.
+        # In print, markers distinguish the lines. Many ordered series
+        # have none, because the legend does not name each of them.
         is_named = series.order is None or len(self._figure.series) <= _N_LOOKS
         if not (self._style.print and is_named):
             marker = {"marker": "None"}
 
-        # Distance between markers, and of the first marker from the left, as
-        # shares of the width. Each series starts at another place, so that
-        # markers of lines close to each other do not cover each other.
+        # Distance between markers, and of the first marker from the
+        # left, as shares of the width. Each series starts at another
+        # place, so that markers of lines close to each other do not
+        # cover each other.
         spacing = 2.6 * em / self._style.width
         first = 0.5 * em * (self._index % _N_LOOKS) / self._style.width
         thickness = 1.0 if series.order is None or self._is_one_of_few else 0.8
@@ -503,10 +503,9 @@ class _SeriesPainter:
     def _dashes(self) -> tuple[float, ...]:
         """Return the lengths of strokes and gaps, in widths of the line; () for a full line.
 
-        The series may set the lengths; otherwise the style
-        number of the series chooses them. Steps, and
-        ordered series in figures of many series, are full
-        lines.
+        The series may set the lengths; otherwise the style number of
+        the series chooses them. Steps, and ordered series in figures of
+        many series, are full lines.
         """
         if self._series.dashes is not None:
             return self._series.dashes
@@ -526,9 +525,8 @@ def _with_gaps(values: Sequence[float], axis: FigureAxis) -> list[float]:
 def _paint_levels(page: FigurePage, figure: CurvesFigure) -> list[Artist]:
     """Paint a line for each level of a figure, a value to compare with.
 
-    Return a sample of each line for the legend. A line is
-    vertical or horizontal. A value that the axis cannot
-    show has a sample only.
+    Return a sample of each line for the legend. A line is vertical or
+    horizontal. A value that the axis cannot show has a sample only.
     """
     artists: list[Artist] = []
     for index, level in enumerate(figure.levels):
@@ -554,8 +552,7 @@ def _paint_levels(page: FigurePage, figure: CurvesFigure) -> list[Artist]:
 def _paint_marks(page: FigurePage, figure: CurvesFigure) -> None:
     """Paint a ring around each marked point of a figure.
 
-    The rings have different sizes, because points may
-    coincide.
+    The rings have different sizes, because points may coincide.
     """
     em = page.style.em
     look: Look = {"marker": "o", "linestyle": "None", "markerfacecolor": "None"}
@@ -564,8 +561,9 @@ def _paint_marks(page: FigurePage, figure: CurvesFigure) -> None:
         page.area.plot(
             [mark.x], [mark.y], markersize=(1.1 + 0.5 * index) * em, zorder=3, **look
         )
-        # Smaller rings for the legend, whose lines have one height: it has two
-        # sizes, one for the first mark, the other for all further marks.
+        # Smaller rings for the legend, whose lines have one height: it
+        # has two sizes, one for the first mark, the other for all
+        # further marks.
         legend_ring = Line2D(
             [], [], markersize=(0.84 + 0.24 * min(index, 1)) * em, **look
         )
@@ -583,15 +581,15 @@ def _has_legend_entry(figure: CurvesFigure, series: Series) -> bool:
 def _add_family_to_legend(page: FigurePage, figure: CurvesFigure) -> None:
     """Add a strip of colors to the legend, if a figure has many ordered series.
 
-    Such series have no entries of their own in the legend.
-    Beside the strip are the names of the first and the last
-    series, for example values of λ.
+    Such series have no entries of their own in the legend. Beside the
+    strip are the names of the first and the last series, for example
+    values of λ.
     """
     family = [series for series in figure.series if series.order is not None]
     if len(family) > _MAX_NAMED_SERIES:
-        # `order` of a series is the position of its color in the scale, from 0
-        # to 1. The quantity that orders the series, such as λ, is `family` of
-        # the figure.
+        # `order` of a series is the position of its color in the scale,
+        # from 0 to 1. The quantity that orders the series, such as λ,
+        # is `family` of the figure.
         family.sort(key=lambda series: series.order or 0.0)
         colors = tuple(
             Patch(color=page.style.ordered(series.order or 0.0), linewidth=0)
@@ -621,8 +619,8 @@ def rows_paper(figure: RowsFigure, style: FigureStyle) -> Paper:
 
     The page has its final layout.
     """
-    # Axes and names of the rows; row 0 is at the top. The middle of row i is at
-    # y = i.
+    # Axes and names of the rows; row 0 is at the top. The middle of row
+    # i is at y = i.
     page = FigurePage(style)
     n = len(figure.rows)
     low, high = _axis_limits(figure)
@@ -667,9 +665,8 @@ def rows_paper(figure: RowsFigure, style: FigureStyle) -> Paper:
 def _row_factor(figure: RowsFigure) -> float:
     """Return the height of the rows of a figure, relative to rows with a line of text.
 
-    Rows with histograms are higher, and so are rows with
-    several bars that have marks: each mark needs nearly a
-    line.
+    Rows with histograms are higher, and so are rows with several bars
+    that have marks: each mark needs nearly a line.
     """
     if figure.histograms is not None:
         return _HISTOGRAM_ROW_FACTOR
@@ -683,8 +680,7 @@ def name_rows(
 ) -> None:
     """Write names at the left of the rows of a page.
 
-    Names that are too long are cut, but keep the id at
-    their end.
+    Names that are too long are cut, but keep the id at their end.
 
     Parameters
     ----------
@@ -695,9 +691,8 @@ def name_rows(
     visible_rows : range
         Rows whose names are written.
     spare : float
-        Width in points that nothing else on the page needs:
-        the names may take it, if it is more than their
-        usual share.
+        Width in points that nothing else on the page needs: the names
+        may take it, if it is more than their usual share.
     """
     # Without the space between a name and its row.
     max_width = max(_MAX_NAME_SHARE * page.style.width, spare) - 0.9 * page.style.em
@@ -724,8 +719,8 @@ def _elided_name(page: FigurePage, name: str, room: float) -> str:
 def _axis_limits(figure: RowsFigure) -> tuple[float, float]:
     """Return the range of the axis of the values of a figure of rows.
 
-    The range is padded at both ends, but begins at 0 for
-    bars without negative values.
+    The range is padded at both ends, but begins at 0 for bars without
+    negative values.
     """
     values = _axis_values(figure)
     low, high = value_range(figure.axis, values, 0.04)
@@ -737,8 +732,7 @@ def _axis_limits(figure: RowsFigure) -> tuple[float, float]:
 def _axis_values(figure: RowsFigure) -> list[float]:
     """Return all values that the axis of a figure of rows must show.
 
-    The values include 0 if the figure has bars, or a line
-    at 0 (`zero`).
+    The values include 0 if the figure has bars, or a line at 0 (`zero`).
     """
     values = [
         v
@@ -754,9 +748,9 @@ def _paint_bars(
 ) -> None:
     """Paint a bar in each row for one series of a figure of rows.
 
-    `index` is the position of the series: the bars of all
-    series share the height of a row. If some rows of the
-    figure are highlighted (`strong`), the others are pale.
+    `index` is the position of the series: the bars of all series share
+    the height of a row. If some rows of the figure are highlighted
+    (`strong`), the others are pale.
     """
     # The color of each row: that of its number, or of the series.
     style = page.style
@@ -793,8 +787,7 @@ def _paint_bars(
 def _paint_points(page: FigurePage, figure: RowsFigure, series: RowSeries) -> None:
     """Paint the points of a series of a figure of rows, over lines for their intervals.
 
-    The points are in the middle of a row, or at the foot of
-    a histogram.
+    The points are in the middle of a row, or at the foot of a histogram.
     """
     style = page.style
     foot = _HISTOGRAM_FOOT if figure.histograms is not None else 0.0
@@ -818,8 +811,8 @@ def _paint_histograms(
 ) -> None:
     """Paint the histogram of each row of a figure.
 
-    `histograms` has the share of each bin in each row. The
-    highest bin of a row is almost as high as the row.
+    `histograms` has the share of each bin in each row. The highest bin
+    of a row is almost as high as the row.
     """
     for row, shares in enumerate(histograms.shares):
         tallest = max(shares, default=0.0)
@@ -859,8 +852,8 @@ def map_paper(figure: MapFigure, style: FigureStyle) -> Paper:
 
     The page has its final layout.
     """
-    # Cells and what is in them. Rows have their short names if the full ones
-    # would be too high.
+    # Cells and what is in them. Rows have their short names if the full
+    # ones would be too high.
     figure = _with_short_rows(figure, style)
     page = FigurePage(style)
     n_columns = len(figure.columns)
@@ -869,8 +862,8 @@ def map_paper(figure: MapFigure, style: FigureStyle) -> Paper:
     _paint_marked(page, figure)
     _name_groups(page, figure)
 
-    # Width that remains for the names of the rows beside cells of the usual
-    # width, the color bar and its numbers.
+    # Width that remains for the names of the rows beside cells of the
+    # usual width, the color bar and its numbers.
     numbers_width = max(
         (page.width(text) for _, text in _color_bar_ticks(figure)), default=0.0
     )
@@ -901,10 +894,10 @@ def map_paper(figure: MapFigure, style: FigureStyle) -> Paper:
 def _with_short_rows(figure: MapFigure, style: FigureStyle) -> MapFigure:
     """Return a map with short names of rows, if there is no room for full ones.
 
-    A row needs a least height for its name. The rows
-    together have the height of the page, or else the
-    greatest height of a map, less 4.2 lines for the titles.
-    A map without short names is returned as it is.
+    A row needs a least height for its name. The rows together have the
+    height of the page, or else the greatest height of a map, less 4.2
+    lines for the titles. A map without short names is returned as it
+    is.
     """
     room = (style.height or _MAX_MAP_HEIGHT * style.em) - 4.2 * style.em
     if not figure.short_rows or len(figure.rows) * _MIN_ROW_HEIGHT * style.em <= room:
@@ -915,12 +908,12 @@ def _with_short_rows(figure: MapFigure, style: FigureStyle) -> MapFigure:
 def _map_height(figure: MapFigure, style: FigureStyle) -> float:
     """Return the height of all rows of a map, in points.
 
-    Usually each name has its full line. If the rows have a
-    common title, their names are values on an axis, not all
-    of which need to be written: the height is then at most
+    Usually each name has its full line. If the rows have a common
+    title, their names are values on an axis, not all of which need to
+    be written: the height is then at most
     0.62 of the page's width. Rows with full names that also
-    have short ones are as high as the names, but not much
-    more than a usual map.
+    have short ones are as high as the names, but not much more than a
+    usual map.
     """
     n = max(1, len(figure.rows))
     # Rows with values in their cells have the height of two lines.
@@ -938,8 +931,8 @@ def _map_height(figure: MapFigure, style: FigureStyle) -> float:
 def color_range(figure: MapFigure) -> tuple[float, float]:
     """Return the values of the first and the last color of a map.
 
-    They are the ends that the figure sets, otherwise the
-    least and the greatest value of its cells.
+    They are the ends that the figure sets, otherwise the least and the
+    greatest value of its cells.
     """
     finite_values = [v for row in figure.values for v in row if isfinite(v)]
     low = (
@@ -959,9 +952,10 @@ def color_range(figure: MapFigure) -> tuple[float, float]:
 def _paint_cells(page: FigurePage, figure: MapFigure) -> PolyCollection:
     """Paint the cells of a map, whose middles have whole numbers as coordinates.
 
-    Cells with written values have white gaps. Other cells reach under their
-    neighbours at the right and below, which are painted later: readers of PDF
-    and SVG would show the background between areas that only touch.
+    Cells with written values have white gaps. Other cells reach under
+    their neighbours at the right and below, which are painted later:
+    readers of PDF and SVG would show the background between areas that
+    only touch.
     """
     # Colors by value; cells without a value have the color of the page or a pale one.
     style = page.style
@@ -978,8 +972,8 @@ def _paint_cells(page: FigurePage, figure: MapFigure) -> PolyCollection:
     n_rows = len(figure.rows)
     n_columns = len(figure.columns)
     end = 0.5 if figure.written else 0.5 + _CELL_OVERLAP
-    # Coordinates x and y: of four corners relative to the middle, and of the
-    # middles.
+    # Coordinates x and y: of four corners relative to the middle, and
+    # of the middles.
     corners = np.array([[-0.5, -0.5], [end, -0.5], [end, end], [-0.5, end]])
     middles = np.array(
         [(column, row) for row in range(n_rows) for column in range(n_columns)]
@@ -1037,8 +1031,7 @@ def _paint_values(page: FigurePage, figure: MapFigure) -> None:
     def fit(width: float, height: float) -> None:
         """Show the texts in the cells of a map if there is room for the widest, else hide them.
 
-        `width` and `height` are those of the plot area, in
-        points.
+        `width` and `height` are those of the plot area, in points.
         """
         is_wide_enough = widest + 0.4 * style.em <= width / len(figure.columns)
         for text in written_texts:
@@ -1085,11 +1078,11 @@ def _paint_marked(page: FigurePage, figure: MapFigure) -> None:
 def _name_groups(page: FigurePage, figure: MapFigure) -> None:
     """Write the names of groups of columns of a map above lines that span the columns.
 
-    `groups` of the figure has the name of each group and
-    its number of columns, from left to right.
+    `groups` of the figure has the name of each group and its number of
+    columns, from left to right.
     """
-    # Lines and names are a little above the top of the area, y = 1: by a
-    # quarter of the size of the text, in inches of 72 points.
+    # Lines and names are a little above the top of the area, y = 1: by
+    # a quarter of the size of the text, in inches of 72 points.
     em = page.style.em
     first = 0  # column
     transform = page.area.get_xaxis_transform() + ScaledTranslation(
@@ -1113,8 +1106,8 @@ def _name_groups(page: FigurePage, figure: MapFigure) -> None:
     def fit(width: float, _: float) -> None:
         """Write the names of groups again, as short as this width of the area requires.
 
-        The width is in points. `written_texts`, a text for
-        each group, is a variable of the enclosing function.
+        The width is in points. `written_texts`, a text for each group,
+        is a variable of the enclosing function.
         """
         for text, (name, n) in zip(written_texts, figure.groups, strict=True):
             text.set_text(page.elided(name, n * width / len(figure.columns) - 0.4 * em))
@@ -1125,9 +1118,8 @@ def _name_groups(page: FigurePage, figure: MapFigure) -> None:
 def _labelled_rows(page: FigurePage, figure: MapFigure, height: float) -> range:
     """Return the rows of a map whose names are written, by position from the top.
 
-    `height` is that of the plot area in points. The result
-    has all rows, or every i-th row if the rows are ordered
-    and low.
+    `height` is that of the plot area in points. The result has all
+    rows, or every i-th row if the rows are ordered and low.
     """
     n = len(figure.rows)
     step = (
@@ -1139,9 +1131,9 @@ def _labelled_rows(page: FigurePage, figure: MapFigure, height: float) -> range:
 def _name_columns(page: FigurePage, figure: MapFigure, cell: float) -> None:
     """Write the names of a map's columns; only every i-th if the columns are too narrow.
 
-    `cell` is the width of a column in points. If the names
-    are consecutive numbers, round numbers are written
-    instead of every i-th.
+    `cell` is the width of a column in points. If the names are
+    consecutive numbers, round numbers are written instead of every
+    i-th.
     """
     widest = max(map(page.width, figure.columns), default=0.0) + 0.7 * page.style.em
     step = max(1, math.ceil(widest / cell))
@@ -1167,15 +1159,15 @@ def _name_columns(page: FigurePage, figure: MapFigure, cell: float) -> None:
 def _color_bar_ticks(figure: MapFigure) -> Ticks:
     """Return the values at the color bar of a map, and their texts.
 
-    The values are those that the figure sets, if any,
-    otherwise round ones. The text at an end has "≤" or "≥"
-    if values of cells lie outside.
+    The values are those that the figure sets, if any, otherwise round
+    ones. The text at an end has "≤" or "≥" if values of cells lie
+    outside.
     """
     if figure.ends:
         return figure.ends
 
-    # Whole numbers for counts and ranks, otherwise decimals with as few digits
-    # as possible.
+    # Whole numbers for counts and ranks, otherwise decimals with as few
+    # digits as possible.
     low, high = color_range(figure)
     finite_values = [v for row in figure.values for v in row if isfinite(v)]
     if figure.color.whole:
@@ -1201,12 +1193,12 @@ def _paint_color_bar(
 ) -> None:
     """Paint the bar of colors beside a map, with its numbers and its title.
 
-    `cells` are the painted cells of the map, whose colors
-    the bar explains. If small values are dark, as for
-    ranks, the least value is at the top.
+    `cells` are the painted cells of the map, whose colors the bar
+    explains. If small values are dark, as for ranks, the least value is
+    at the top.
     """
-    # The colors of the cells, without a frame. `fit` below sets the position of
-    # the bar.
+    # The colors of the cells, without a frame. `fit` below sets the
+    # position of the bar.
     em = page.style.em
     style = page.style
     bar = page.area.inset_axes((0, 0, 1, 1))
@@ -1214,8 +1206,8 @@ def _paint_color_bar(
     colors.outline.set_visible(False)
     assert colors.solids is not None  # only a map of lines has none
 
-    # Vector graphics instead of an image, with edges that hide the seams
-    # between the colors.
+    # Vector graphics instead of an image, with edges that hide the
+    # seams between the colors.
     colors.solids.set(rasterized=False, edgecolor="face", linewidth=0.05 * em)
 
     # Numbers beside the bar.
@@ -1228,10 +1220,9 @@ def _paint_color_bar(
     def bounds(length: float) -> Bbox:
         """Return the position of the color bar on the page, in shares of the page.
 
-        `length` is that of the bar in points. The bar is
-        beside the plot area, as wide as the size of the
-        text and at the same distance from the area, and
-        begins at the top of the area.
+        `length` is that of the bar in points. The bar is beside the
+        plot area, as wide as the size of the text and at the same
+        distance from the area, and begins at the top of the area.
         """
         area = page.area.get_position()
         page_width, page_height = 72 * page.paper.get_size_inches()

@@ -19,8 +19,9 @@ CATEGORIES = (
 )
 """Blue, amber, vermilion, purple, green, sky blue and the color of text.
 
-They are the hues of Okabe and Ito, darker, so that each has a contrast of 3:1 to
-a light background. Any two are distinct with any color vision.
+They are the hues of Okabe and Ito, darker, so that each has a contrast
+of 3:1 to a light background. Any two are distinct with any color
+vision.
 """
 
 DASHES: tuple[tuple[float, ...], ...] = (
@@ -51,8 +52,9 @@ Colors = Literal["light", "print"]
 COLORS: tuple[Colors, ...] = ("light", "print")
 
 _MILLIMETRE = 72 / 25.4  # in points
-# For print, the hues of the screen in an order in which neighbours also differ
-# much in lightness, which is 0, 55, 30, 68, 40, 15 and 60 of 100.
+# For print, the hues of the screen in an order in which neighbours also
+# differ much in lightness, which is 0, 55, 30, 68, 40, 15 and 60 of
+# 100.
 _PRINT_PALETTE = (
     "#000000",
     "#d9730d",
@@ -78,13 +80,12 @@ class FigureStyle:
     font : float
         Text size in points.
     colors : {"light", "print"}
-        Colors for a light screen; or dark colors for print
-        that also differ in grey, with dashes and markers.
+        Colors for a light screen; or dark colors for print that also
+        differ in grey, with dashes and markers.
     height : float, optional
         Height in points; by default suited to the figure.
     heading : str
-        Line above a figure that has no caption with its
-        subject; "" for none.
+        Line above a figure that has no caption with its subject; "" for none.
     """
 
     width: float = 85 * _MILLIMETRE
@@ -134,11 +135,9 @@ class FigureStyle:
     def ordered(self, share: float) -> str:
         """Return the color of a line at a share, from 0 to 1, of the way through an order.
 
-        The order is that of the series of a figure, such as
-        values of λ.
+        The order is that of the series of a figure, such as values of λ.
 
-        The color is dark for 0 and light for 1; both are
-        visible.
+        The color is dark for 0 and light for 1; both are visible.
         """
         return (
             # The lightest colors of each scale cannot be seen on white.
@@ -154,8 +153,7 @@ class FigureStyle:
     def heat(self, share: float, *, first_dark: bool = False) -> str:
         """Return the color of a cell of a map, at a share from 0 to 1 of the range of values.
 
-        For print, larger values are darker, or smaller ones
-        with `first_dark`.
+        For print, larger values are darker, or smaller ones with `first_dark`.
         """
         if not self.print:
             return _mixed_color(_VIRIDIS, share)
@@ -193,24 +191,24 @@ def style_of(
     Parameters
     ----------
     width : str
-        A length, such as "85mm", "3.5in", "17.8 cm" or
-        "252pt"; or "column", "page", "slide", "poster".
+        A length, such as "85mm", "3.5in", "17.8 cm" or "252pt"; or
+        "column", "page", "slide", "poster".
     font : float, optional
         Text size in points; by default suited to the width.
     colors : {"light", "print"}
-        Colors for a light screen; or dark colors for print
-        that also differ in grey.
+        Colors for a light screen; or dark colors for print that also
+        differ in grey.
     height : str, optional
-        A length, as for `width`; by default what the figure
-        needs.
+        A length, as for `width`; by default what the figure needs.
 
     Raises
     ------
     ParameterError
         For an invalid option.
     """
-    # A preset has a width in millimetres and a size of the text. The width 0.0
-    # means that the text is a length, with the usual size of the text, 8.
+    # A preset has a width in millimetres and a size of the text. The
+    # width 0.0 means that the text is a length, with the usual size of
+    # the text, 8.
     preset_width, preset_font = PRESETS.get(width.strip().lower(), (0.0, 8.0))
     millimetres = preset_width or _millimetres("width", width)
     size = preset_font if font is None else font
@@ -233,8 +231,8 @@ def style_of(
 def _millimetres(name: str, text: str) -> float:
     """Return the millimetres of a length in a text with a unit, such as "3.5in".
 
-    ParameterError is raised if the length is invalid; its
-    message has `name`, the option.
+    ParameterError is raised if the length is invalid; its message has
+    `name`, the option.
     """
     match = re.fullmatch(r"\s*(\d{1,6}(?:\.\d{1,6})?)\s*(mm|cm|in|pt)\s*", text.lower())
     value = float(match[1]) * _MILLIMETRES_BY_UNIT[match[2]] if match else 0.0
@@ -251,8 +249,8 @@ def _millimetres(name: str, text: str) -> float:
 def _mixed_color(colors: tuple[str, ...], share: float) -> str:
     """Return the color at a share, from 0 to 1, of the way through some colors.
 
-    `colors` are hexadecimal, without "#", at equal distances on the way. Between
-    two of them, the color is a mixture.
+    `colors` are hexadecimal, without "#", at equal distances on the
+    way. Between two of them, the color is a mixture.
     """
     position = min(max(share, 0.0), 1.0) * (len(colors) - 1)
     start = min(int(position), len(colors) - 2)

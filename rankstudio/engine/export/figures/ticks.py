@@ -8,13 +8,14 @@ from itertools import pairwise
 
 from rankstudio.engine.language import thousands_separator
 
-# A tick at an end of the range counts as inside, although the rounding of a
-# quotient, a few eps, may put it outside: 1e-9 of a step is more than that, and
-# not visible.
+# A tick at an end of the range counts as inside, although the rounding
+# of a quotient, a few eps, may put it outside: 1e-9 of a step is more
+# than that, and not visible.
 _ROUNDING = 1e-9
 
-# Values with a smaller relative difference count as equal: the rounding of a
-# sum of many terms is some hundred eps, and their labels would need 13 digits.
+# Values with a smaller relative difference count as equal: the rounding
+# of a sum of many terms is some hundred eps, and their labels would
+# need 13 digits.
 EQUAL = 1e-12
 
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
@@ -25,8 +26,8 @@ DECIMAL_STEPS = (1.0, 2.0, 5.0, 10.0)
 def nice_step(span: float, count: float, steps: Sequence[float] = STEPS) -> float:
     """Return a round step that divides a span into about `count` parts, or a few less.
 
-    The step is the smallest product of one of ``steps`` and
-    a power of ten that gives at most `count` parts.
+    The step is the smallest product of one of ``steps`` and a power of
+    ten that gives at most `count` parts.
     """
     # Any step will do for an empty span.
     if not (span > 0 and math.isfinite(span)):
@@ -45,8 +46,7 @@ def nice_ticks(
 
     The values are multiples of a round step, which
     :func:`nice_step` chooses by `steps`. There are fewer if
-    the range is so narrow that multiples of the step are
-    equal as floats.
+    the range is so narrow that multiples of the step are equal as floats.
     """
     step = nice_step(high - low, count, steps)
     first = math.ceil(low / step - _ROUNDING)
@@ -68,27 +68,27 @@ def tick_labels(ticks: list[float]) -> list[str]:
         return [f"{tick:.4g}" for tick in ticks]
     step = min(b - a for a, b in pairwise(ticks))
     largest = max(abs(ticks[0]), abs(ticks[-1]))
-    # Large numbers and tiny steps would need too many digits without an exponent:
-    # they have as many significant digits as distinguish the ticks, 3 to 15.
+    # Large numbers and tiny steps would need too many digits without an
+    # exponent: they have as many significant digits as distinguish the
+    # ticks, 3 to 15.
     if largest >= 1e6 or step < 1e-7:
         digits = min(max(3, math.ceil(math.log10(largest / step)) + 1), 15)
         return [f"{tick:.{digits}g}" for tick in ticks]
     # Decimal places.
     places = decimals(step)
-    # Rounding errors may make a tick at 0 a tiny number, even a negative one:
-    # it is written as 0, without a minus.
+    # Rounding errors may make a tick at 0 a tiny number, even a
+    # negative one: it is written as 0, without a minus.
     return [grouped(0.0 if abs(tick) < step * 1e-6 else tick, places) for tick in ticks]
 
 
 def grouped(value: float, places: int = 0) -> str:
     """Return a number as a text with `places` decimals, its digits in groups of three.
 
-    The language of the user decides how the groups are
-    separated. The minus sign is the typographic one.
+    The language of the user decides how the groups are separated. The
+    minus sign is the typographic one.
 
-    If the language separates groups by a point, numbers
-    with decimals are not grouped: the decimals begin with a
-    point, too.
+    If the language separates groups by a point, numbers with decimals
+    are not grouped: the decimals begin with a point, too.
     """
     separator = thousands_separator()
     if places and separator == ".":
@@ -99,10 +99,10 @@ def grouped(value: float, places: int = 0) -> str:
 def log_ticks(low: float, high: float, count: float) -> list[float]:
     """Return about `count` round values in [low, high] for a logarithmic axis.
 
-    `low` is above 0. The values are powers of ten, only every second or third
-    of them if there are many. If there are fewer than 3, they are 1 and 3 times
-    each power, or else 1, 2 and 5 times. If there are still fewer, they are
-    round values at equal distances.
+    `low` is above 0. The values are powers of ten, only every second or
+    third of them if there are many. If there are fewer than 3, they are
+    1 and 3 times each power, or else 1, 2 and 5 times. If there are
+    still fewer, they are round values at equal distances.
     """
     first = math.floor(math.log10(low))
     last = math.ceil(math.log10(high))
@@ -126,8 +126,8 @@ def log_ticks(low: float, high: float, count: float) -> list[float]:
 def integer_ticks(low: float, high: float, count: float) -> list[float]:
     """Return integers in [low, high] for an axis: both ends, and round ones in between.
 
-    The round integers have equal distances. The range from
-    1 to 46, with space for six, gives 1, 10, 20, 30, 40,
+    The round integers have equal distances. The range from 1 to 46,
+    with space for six, gives 1, 10, 20, 30, 40,
     46.
 
     Parameters

@@ -29,14 +29,11 @@ class FigureAxis:
     unit : str
         Unit: "s"; "" for a number without one.
     whole : bool
-        Whether the quantity is a count, with ticks only at
-        whole numbers.
+        Whether the quantity is a count, with ticks only at whole numbers.
     logarithmic : bool
-        Whether the axis is logarithmic; all its values are
-        then positive.
+        Whether the axis is logarithmic; all its values are then positive.
     low, high : float, optional
-        Range that is visible at least; by default that of
-        the values.
+        Range that is visible at least; by default that of the values.
     """
 
     title: str
@@ -63,25 +60,22 @@ class Series:
     x, y : tuple of float
         Coordinates; values that are not finite leave gaps.
     low, high : tuple of float
-        Ends of an interval around each point, drawn as a
-        band or as whiskers; empty for none.
+        Ends of an interval around each point, drawn as a band or as
+        whiskers; empty for none.
     kind : {"line", "steps", "points", "area", "bars"}
         How the points are shown.
     number : int
-        Style number, from 0; equal numbers look the same in
-        all figures.
+        Style number, from 0; equal numbers look the same in all figures.
     order : float, optional
-        Position of the series from 0 to 1, if the series of
-        the figure are ordered, as for a grid.
+        Position of the series from 0 to 1, if the series of the figure
+        are ordered, as for a grid.
     note : str
-        Note next to the label in the table, such as the
-        number of the run.
+        Note next to the label in the table, such as the number of the run.
     dashes : tuple of float, optional
-        Lengths of dashes and gaps in line widths, if
-        different from the style.
+        Lengths of dashes and gaps in line widths, if different from the style.
     bold : bool
-        Whether the line is thick and above the others, as
-        that of the current choice.
+        Whether the line is thick and above the others, as that of the
+        current choice.
     """
 
     label: str
@@ -108,8 +102,7 @@ class Level:
     value : float
         Position of the line on its axis.
     vertical : bool
-        Whether the value is one of the x axis, so that the
-        line is vertical.
+        Whether the value is one of the x axis, so that the line is vertical.
     """
 
     label: str
@@ -157,11 +150,10 @@ class CurvesFigure:
     family : str
         Quantity that orders the series: "λ".
     square : bool
-        Whether both axes have the same range and scale,
-        with the diagonal.
+        Whether both axes have the same range and scale, with the diagonal.
     bands : str
-        Meaning of the bands, for the legend; "" without
-        bands, or if a name explains them.
+        Meaning of the bands, for the legend; "" without bands, or if a
+        name explains them.
     """
 
     name: str
@@ -184,11 +176,11 @@ class CurvesFigure:
     def table(self) -> Table:
         """Return the header and the rows of a table of the plotted values, one row per point.
 
-        The points are those of the series, then levels
-        (lines to compare with) and marked points.
+        The points are those of the series, then levels (lines to
+        compare with) and marked points.
         """
-        # Points of the series; their ranges have two further columns if any series
-        # has ranges.
+        # Points of the series; their ranges have two further columns if
+        # any series has ranges.
         has_ranges = any(series.low for series in self.series)
         header = [
             "series",
@@ -223,19 +215,15 @@ class RowSeries:
     Attributes
     ----------
     label : str
-        Label in the legend, if the figure has several
-        series.
+        Label in the legend, if the figure has several series.
     values : tuple of float
         Value of each row; NaN for none.
     low, high : tuple of float
-        Ends of an interval around each value; empty for
-        none.
+        Ends of an interval around each value; empty for none.
     number : int
-        Style number, from 0; equal numbers look the same in
-        all figures.
+        Style number, from 0; equal numbers look the same in all figures.
     marks : tuple of str
-        Marks beside the values, such as "*" for
-        significance; empty for none.
+        Marks beside the values, such as "*" for significance; empty for none.
     """
 
     label: str
@@ -295,8 +283,7 @@ class RowsFigure:
     row_title : str
         Meaning of the rows, for the table.
     numbers : tuple of int
-        Style number of each row, if the rows have styles of
-        their own.
+        Style number of each row, if the rows have styles of their own.
     histograms : RowHistograms, optional
         Histograms behind the points.
     """
@@ -339,8 +326,8 @@ class RowsFigure:
             header += [f"{title}, marks"] if series.marks else []
             columns += [series.marks] if series.marks else []
 
-        # Further columns for emphasized rows, whose numbers are in `strong`,
-        # and for histograms.
+        # Further columns for emphasized rows, whose numbers are in
+        # `strong`, and for histograms.
         if self.strong:
             header.append(self.strong_label or "marked")
             strong_rows = [row in self.strong for row in range(len(self.rows))]
@@ -367,39 +354,35 @@ class MapFigure:
     name, title, caption : str
         As in :class:`CurvesFigure`.
     rows, columns : tuple of str
-        Names of rows from top to bottom, and of columns
-        from left to right.
+        Names of rows from top to bottom, and of columns from left to right.
     values : tuple of tuple of float
         Values of each row; NaN for none.
     row_title, column_title : str
-        Meaning of rows and columns; "" for rows with
-        self-explanatory names.
+        Meaning of rows and columns; "" for rows with self-explanatory names.
     color : FigureAxis
-        Quantity of the colors, and its range; values beyond
-        have the last color.
+        Quantity of the colors, and its range; values beyond have the
+        last color.
     decimals : int
         Number of decimals of the written values.
     written : bool
         Whether cells with enough space show their value.
     first_dark : bool
-        Whether the smallest value is the strongest, as for
-        ranks.
+        Whether the smallest value is the strongest, as for ranks.
     marked : tuple of (int, int)
         Row and column of the highlighted cells.
     mark_label : str
         Meaning of the highlighted cells.
     ends : tuple of (float, str)
-        Values of the color bar with words instead of
-        numbers; empty for numbers.
+        Values of the color bar with words instead of numbers; empty for
+        numbers.
     groups : tuple of (str, int)
-        Groups of adjacent columns, by name and count; empty
-        for none.
+        Groups of adjacent columns, by name and count; empty for none.
     named : tuple of str
-        Names of the columns in a table; by default the
-        title of the columns with each name.
+        Names of the columns in a table; by default the title of the
+        columns with each name.
     short_rows : tuple of str
-        Short names of rows, used if there is no space for
-        the full ones; empty if there always is space.
+        Short names of rows, used if there is no space for the full
+        ones; empty if there always is space.
     short_title : str
         Meaning of the short names.
     """

@@ -30,8 +30,8 @@ def is_foreign_text(path: Path) -> bool:
 def parsed_file(path: Path) -> ParsedModel | None:
     """Return the model of another program in a file.
 
-    The result is None if the file has no such model, or no
-    plug-in reads its format.
+    The result is None if the file has no such model, or no plug-in
+    reads its format.
 
     Raises
     ------
@@ -45,10 +45,9 @@ def parsed_file(path: Path) -> ParsedModel | None:
 def model_in_data(parsed: ParsedModel, dataset: FoldedDataset, path: Path) -> Model:
     """Return a parsed model of another program as a model of the features of some data.
 
-    `path` is the path of the model's file, for messages.
-    Features are matched by name, or by number if the model
-    has no names. DataError is raised if the data lack a
-    feature of the model.
+    `path` is the path of the model's file, for messages. Features are
+    matched by name, or by number if the model has no names. DataError
+    is raised if the data lack a feature of the model.
     """
     reader = next(_readers())
     model: Model = imported(reader.place)(parsed, dataset, path)
@@ -58,23 +57,21 @@ def model_in_data(parsed: ParsedModel, dataset: FoldedDataset, path: Path) -> Mo
 def foreign_model(path: Path, dataset: FoldedDataset) -> Model | None:
     """Return the model of another program in a file as a model of the data's features.
 
-    The result is None if the file has no model that a
-    plug-in reads.
+    The result is None if the file has no model that a plug-in reads.
 
     Parameters
     ----------
     path : Path
         File of the model.
     dataset : FoldedDataset
-        Data whose features are matched with those of the
-        model: by name, or by number if the model has no
-        names.
+        Data whose features are matched with those of the model: by
+        name, or by number if the model has no names.
 
     Raises
     ------
     DataError
-        If the file cannot be read, or the model needs a
-        feature that the data do not have.
+        If the file cannot be read, or the model needs a feature that
+        the data do not have.
     MissingExtraError
         If onnx is needed but not installed.
     """
@@ -88,15 +85,15 @@ def own_model(path: Path) -> Model:
     Raises
     ------
     DataError
-        If the file has no such model. If the plug-in that
-        reads models of other programs is absent, the
-        message names it.
+        If the file has no such model. If the plug-in that reads models
+        of other programs is absent, the message names it.
     """
     try:
         return load_model(path)
     except DataError as error:
-        # `_readers` yields the readers of the plug-in, if it is there. They
-        # were tried before, so the file is no model of another program either.
+        # `_readers` yields the readers of the plug-in, if it is there.
+        # They were tried before, so the file is no model of another
+        # program either.
         if any(_readers()):
             raise
         text = tr(

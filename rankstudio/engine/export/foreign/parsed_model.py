@@ -39,23 +39,20 @@ class ParsedModel:
     program : str
         Program of the file: "XGBoost".
     weights : Mapping of int to float
-        Weights by the number of the feature; empty for
-        trees.
+        Weights by the number of the feature; empty for trees.
     trees : tuple of ScoreTree
         Trees whose values are summed; empty for weights.
     names : tuple of str
-        Names of the features in the order of their numbers,
-        "" for a feature without a name; empty if no feature
-        has a name.
+        Names of the features in the order of their numbers, "" for a
+        feature without a name; empty if no feature has a name.
     numbering : {"column", "id", "set"}
-        Meaning of the numbers of features, for a model
-        without names.
+        Meaning of the numbers of features, for a model without names.
     n_features : int
-        Number of features that the model was learned from;
-        0 if the file does not say.
+        Number of features that the model was learned from; 0 if the
+        file does not say.
     lightgbm : str
-        Text of the model in LightGBM's own format, which
-        takes the place of the trees; "" for other programs.
+        Text of the model in LightGBM's own format, which takes the
+        place of the trees; "" for other programs.
     """
 
     program: str
@@ -70,8 +67,8 @@ class ParsedModel:
 class UnreadableModelError(DataError):
     """The error that a model in a file of another program cannot be read.
 
-    The message does not name the file; the code that opened
-    the file adds its name.
+    The message does not name the file; the code that opened the file
+    adds its name.
     """
 
 
@@ -86,9 +83,8 @@ def flat_tree(
 ) -> ScoreTree:
     """Return the tree below a root node, as flat lists of splits and leaves.
 
-    A key identifies a node of the tree. A split is a tuple
-    of feature, threshold, and the keys of the low and the
-    high child.
+    A key identifies a node of the tree. A split is a tuple of feature,
+    threshold, and the keys of the low and the high child.
 
     Parameters
     ----------
@@ -97,23 +93,22 @@ def flat_tree(
     root : hashable
         Key of the first node.
     node_of : callable
-        Returns the node of a key: a split, or the value of
-        a leaf.
+        Returns the node of a key: a split, or the value of a leaf.
 
     Raises
     ------
     UnreadableModelError
-        If a number is not finite, or a node is reached
-        twice.
+        If a number is not finite, or a node is reached twice.
     """
-    # Each split is a list of feature, threshold and the indices of its two
-    # children, which are entered later.
+    # Each split is a list of feature, threshold and the indices of its
+    # two children, which are entered later.
     splits: list[list[Any]] = []
     leaves: list[float] = []
 
-    # Nodes to visit: the key of a node, the index of its parent in `splits` (-1
-    # for the root), and the position in the parent's list where the index of the
-    # node is entered, 2 for the low and 3 for the high child.
+    # Nodes to visit: the key of a node, the index of its parent in
+    # `splits` (-1 for the root), and the position in the parent's list
+    # where the index of the node is entered, 2 for the low and 3 for
+    # the high child.
     pending: list[tuple[Hashable, int, int]] = [(root, -1, 0)]
     visited: set[Hashable] = set()
     while pending:
@@ -160,23 +155,22 @@ def tree_of_lists(
     left, right : sequence of int
         Numbers of the children of each node; -1 for a leaf.
     split : callable
-        Takes the number of a node; returns the feature and
-        the threshold of its split.
+        Takes the number of a node; returns the feature and the
+        threshold of its split.
     leaf : callable
         Takes the number of a leaf; returns its value.
 
     Raises
     ------
     UnreadableModelError
-        If a child does not exist, or is a child of two
-        nodes.
+        If a child does not exist, or is a child of two nodes.
     """
 
     def node_of(node: Any) -> Split | float:
         """Return the split of the node with a number, or the value if the node is a leaf.
 
-        A split is a tuple of feature, threshold, and the
-        numbers of both children. The children of a leaf are
+        A split is a tuple of feature, threshold, and the numbers of
+        both children. The children of a leaf are
         -1. The lists of nodes are arguments of the
         enclosing function.
         """
@@ -192,11 +186,11 @@ def tree_of_lists(
 def greatest_up_to(threshold: float) -> float:
     """Return the greatest double that is at most a threshold when rounded to a float.
 
-    A program that compares floats rounds a double to the nearest float; if two
-    floats are equally near, to the float whose last bit is 0.
+    A program that compares floats rounds a double to the nearest float;
+    if two floats are equally near, to the float whose last bit is 0.
     """
-    # The threshold as a float. A double rounds to at most this float if it is
-    # at most the middle between the float and the next one.
+    # The threshold as a float. A double rounds to at most this float if
+    # it is at most the middle between the float and the next one.
     low = nearest_float(threshold)
     # The threshold is beyond the range of floats.
     if not math.isfinite(float(low)):
@@ -205,8 +199,8 @@ def greatest_up_to(threshold: float) -> float:
     if low == np.finfo(np.float32).max:
         return _LAST_FLOAT
     high = np.nextafter(low, np.float32(np.inf))
-    # The middle is exact, because a double has more bits than a float. It is
-    # rounded down to `low` if the last bit of `low` is 0.
+    # The middle is exact, because a double has more bits than a float.
+    # It is rounded down to `low` if the last bit of `low` is 0.
     middle = (float(low) + float(high)) / 2
     is_rounded_down = int(low.view(np.uint32)) % 2 == 0
     return middle if is_rounded_down else math.nextafter(middle, -math.inf)
@@ -228,9 +222,8 @@ def nearest_float(value: float) -> np.float32:
 def finite(program: str, value: object) -> float:
     """Return a value in the file of a model, a number or its text, as a finite number.
 
-    UnreadableModelError is raised for anything else.
-    `program` is the name of the program that wrote the
-    file, for the message.
+    UnreadableModelError is raised for anything else. `program` is the
+    name of the program that wrote the file, for the message.
     """
     # A value that is no number becomes NaN.
     try:
@@ -245,13 +238,12 @@ def finite(program: str, value: object) -> float:
 def whole(program: str, value: object, least: int = 0) -> int:
     """Return a value in the file of a model, a number or its text, as a whole number.
 
-    `least` is the smallest allowed number.
-    UnreadableModelError is raised for anything else.
-    `program` is the name of the program that wrote the
-    file, for the message.
+    `least` is the smallest allowed number. UnreadableModelError is
+    raised for anything else. `program` is the name of the program that
+    wrote the file, for the message.
     """
-    # A value that is no whole number becomes a number that is too small,
-    # because `least` is 0 or more.
+    # A value that is no whole number becomes a number that is too
+    # small, because `least` is 0 or more.
     try:
         number = -1 if isinstance(value, bool | float) else int(str(value))
     except ValueError:

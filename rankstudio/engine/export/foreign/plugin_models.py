@@ -23,8 +23,7 @@ _MAX_MODEL_BYTES = 1 << 28
 def is_plugin_model(path: Path) -> bool:
     """Return whether the name of a file ends as a model in a format of a plug-in does.
 
-    An ending that is also one of a data format does not
-    count.
+    An ending that is also one of a data format does not count.
     """
     ending = path.suffix.lower()
     return ending not in data_endings() and may_be_plugin_model(path) and path.is_file()
@@ -46,15 +45,14 @@ def plugin_model(path: Path, dataset: FoldedDataset) -> Model | None:
     path : Path
         File of a model.
     dataset : FoldedDataset
-        Data whose features are the inputs of the model.
-        Only the plug-in's reader knows which features the
-        model uses.
+        Data whose features are the inputs of the model. Only the
+        plug-in's reader knows which features the model uses.
 
     Raises
     ------
     DataError
-        If the file cannot be read, or two packages have
-        formats with the ending of its name.
+        If the file cannot be read, or two packages have formats with
+        the ending of its name.
     """
     if not may_be_plugin_model(path):
         return None
@@ -72,13 +70,14 @@ def plugin_model(path: Path, dataset: FoldedDataset) -> Model | None:
         packages = {"first": forms[0].package, "second": forms[1].package}
         raise DatasetError(text.format(path=shown_path(path), **packages))
 
-    # There is a format: `may_be_plugin_model` has compared the ending. The model
-    # keeps the content of the file, which the plug-in reads when it scores.
+    # There is a format: `may_be_plugin_model` has compared the ending.
+    # The model keeps the content of the file, which the plug-in reads
+    # when it scores.
     form = forms[0]
     content = _read_model_file(path)
     ids = dataset.feature_ids.tolist()
-    # The definition of a model that is no weighted sum: the format with its
-    # package, the ids of the columns, and the content of the file.
+    # The definition of a model that is no weighted sum: the format with
+    # its package, the ids of the columns, and the content of the file.
     beyond = {
         "kind": KIND,
         "format": form.entry.key,
@@ -111,8 +110,8 @@ def plugin_model(path: Path, dataset: FoldedDataset) -> Model | None:
 def _read_model_file(path: Path) -> bytes:
     """Return the content of the file of a model.
 
-    DatasetError is raised if the file is larger than a
-    model may be, or cannot be read.
+    DatasetError is raised if the file is larger than a model may be, or
+    cannot be read.
     """
     size = regular_file_size(path)
     if size > _MAX_MODEL_BYTES:

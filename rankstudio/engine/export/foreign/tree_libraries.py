@@ -32,9 +32,8 @@ _MAX_DEPTH = 16  # greatest depth of a symmetric tree, as in CatBoost
 def lightgbm_model(text: str) -> ParsedModel:
     """Return the model in a text in LightGBM's format, after checking its trees.
 
-    LightGBM itself reads the text later, and could crash on
-    an invalid text. An error is raised if the text is
-    invalid.
+    LightGBM itself reads the text later, and could crash on an invalid
+    text. An error is raised if the text is invalid.
     """
     # Lines "key=value" before the first tree; [::2] leaves out the "=".
     header = dict(
@@ -57,11 +56,10 @@ def lightgbm_model(text: str) -> ParsedModel:
 def xgboost_model(values: Mapping[str, Any]) -> ParsedModel:
     """Return the model in parsed JSON that XGBoost's ``Booster.save_model`` wrote.
 
-    `values` is the JSON as a dict. The kind of the model,
-    its booster, is gbtree, dart or gblinear. In a tree, a
-    value less than the condition of a split goes left; both
-    are compared as 32-bit floats. UnreadableModelError is
-    raised for other contents.
+    `values` is the JSON as a dict. The kind of the model, its booster,
+    is gbtree, dart or gblinear. In a tree, a value less than the
+    condition of a split goes left; both are compared as 32-bit floats.
+    UnreadableModelError is raised for other contents.
     """
     try:
         # Models with several scores for a document are refused.
@@ -104,9 +102,8 @@ def xgboost_model(values: Mapping[str, Any]) -> ParsedModel:
 def _xgboost_tree(tree: Mapping[str, Any], factor: float) -> ScoreTree:
     """Return a tree of a model of XGBoost, with its leaves multiplied by a factor.
 
-    `tree` has several lists with an item for each node. The
-    condition of a split is its threshold, that of a leaf
-    its value.
+    `tree` has several lists with an item for each node. The condition
+    of a split is its threshold, that of a leaf its value.
     """
     left = tree["left_children"]
     right = tree["right_children"]
@@ -122,10 +119,9 @@ def _xgboost_tree(tree: Mapping[str, Any], factor: float) -> ScoreTree:
     def split(node: int) -> tuple[int, float]:
         """Return the feature and the threshold of the split of a node, by the node's number.
 
-        XGBoost goes left for values below the condition,
-        RankStudio for values up to a threshold. `features`
-        and `conditions` are lists of the enclosing
-        function, with an item per node of the tree.
+        XGBoost goes left for values below the condition, RankStudio for
+        values up to a threshold. `features` and `conditions` are lists
+        of the enclosing function, with an item per node of the tree.
         """
         return whole(_XGBOOST, features[node]), greatest_below(
             finite(_XGBOOST, conditions[node])
@@ -139,8 +135,8 @@ def _xgboost_tree(tree: Mapping[str, Any], factor: float) -> ScoreTree:
 def xgboost_dump(trees: list[Any]) -> ParsedModel:
     """Return the model in parsed JSON from XGBoost's ``Booster.get_dump``.
 
-    `trees` has the dict of each tree. The dump has the name
-    of the feature of each split, but no list of features.
+    `trees` has the dict of each tree. The dump has the name of the
+    feature of each split, but no list of features.
     """
     # Number of each feature by its name, in order of occurrence.
     numbers: dict[str, int] = {}
@@ -148,10 +144,10 @@ def xgboost_dump(trees: list[Any]) -> ParsedModel:
     def node_of(key: Any) -> Split | float:
         """Return the split of the node with a key, or the value if the node is a leaf.
 
-        `nodes` and `numbers` are variables of the enclosing
-        function: the nodes of the tree by key, to which the
-        children of this node are added with their Python
-        ids as keys, and the number of each feature.
+        `nodes` and `numbers` are variables of the enclosing function:
+        the nodes of the tree by key, to which the children of this node
+        are added with their Python ids as keys, and the number of each
+        feature.
         """
         node = nodes[key]
         if "leaf" in node:
@@ -160,8 +156,8 @@ def xgboost_dump(trees: list[Any]) -> ParsedModel:
         high_child = _child_with_id(node, node["no"])
         for child in (low_child, high_child):
             nodes[id(child)] = child
-        # XGBoost goes low for values below the threshold, RankStudio for values
-        # up to it.
+        # XGBoost goes low for values below the threshold, RankStudio
+        # for values up to it.
         number = numbers.setdefault(str(node["split"]), len(numbers))
         threshold = greatest_below(finite(_XGBOOST, node["split_condition"]))
         return number, threshold, id(low_child), id(high_child)
@@ -173,8 +169,8 @@ def xgboost_dump(trees: list[Any]) -> ParsedModel:
             score_trees.append(flat_tree(_XGBOOST, id(tree), node_of))
     except (KeyError, TypeError, AttributeError, StopIteration) as error:
         raise unreadable(_XGBOOST, tr("the JSON of Booster.get_dump")) from error
-    # Names such as f0 and f1, which XGBoost makes of the numbers of columns: the
-    # columns are used instead.
+    # Names such as f0 and f1, which XGBoost makes of the numbers of
+    # columns: the columns are used instead.
     if all(map(_NUMBERED_NAME.fullmatch, numbers)):
         columns = {number: int(name[1:]) for name, number in numbers.items()}
         return ParsedModel(
@@ -202,10 +198,10 @@ def _child_with_id(node: Mapping[str, Any], number: object) -> Mapping[str, Any]
 def catboost_model(values: Mapping[str, Any]) -> ParsedModel:
     """Return the model in parsed JSON that CatBoost wrote, with symmetric or other trees.
 
-    `values` is the JSON as a dict. In a symmetric tree, a
-    value above the border of a split sets a bit of the
-    leaf's number: the first split sets the lowest bit.
-    Values and borders are compared as 32-bit floats.
+    `values` is the JSON as a dict. In a symmetric tree, a value above
+    the border of a split sets a bit of the leaf's number: the first
+    split sets the lowest bit. Values and borders are compared as 32-bit
+    floats.
     """
     try:
         # Trees use the index among numeric features; columns count all features.
@@ -218,8 +214,9 @@ def catboost_model(values: Mapping[str, Any]) -> ParsedModel:
             str(f.get("feature_id", f.get("feature_name", ""))) for f in feature_infos
         ]
         labels = {columns[index]: name for index, name in enumerate(feature_names)}
-        # CatBoost multiplies by a scale, and adds a bias, which is left out: it
-        # does not change the order of documents. The scale may be in a list.
+        # CatBoost multiplies by a scale, and adds a bias, which is left
+        # out: it does not change the order of documents. The scale may
+        # be in a list.
         scale, *_ = values.get("scale_and_bias") or [1.0]
         scale = finite(_CATBOOST, scale[0] if isinstance(scale, list) else scale)
         if "oblivious_trees" in values:
@@ -247,9 +244,8 @@ def _parsed_split(
 ) -> tuple[int, float]:
     """Return the column and the threshold of a split in a tree of CatBoost.
 
-    `split` is the dict of the split in CatBoost's JSON.
-    `columns` has the column of each numeric feature, by its
-    index there.
+    `split` is the dict of the split in CatBoost's JSON. `columns` has
+    the column of each numeric feature, by its index there.
     """
     if split.get("split_type", "FloatFeature") != "FloatFeature":
         raise unreadable(_CATBOOST, tr("splits of numbers, no categories"))
@@ -263,9 +259,9 @@ def _symmetric_tree(
 ) -> ScoreTree:
     """Return a tree of CatBoost in which all nodes of a level have the same split.
 
-    `tree` is the dict of the tree in CatBoost's JSON. Its
-    leaves are multiplied by `scale`; `columns` has the
-    column of each numeric feature.
+    `tree` is the dict of the tree in CatBoost's JSON. Its leaves are
+    multiplied by `scale`; `columns` has the column of each numeric
+    feature.
     """
     splits = [_parsed_split(split, columns) for split in tree["splits"] or ()]
     leaves = [scale * finite(_CATBOOST, value) for value in tree["leaf_values"]]
@@ -275,11 +271,10 @@ def _symmetric_tree(
     def node_of(key: Any) -> Split | float:
         """Return the split of the node with a key, or the value if the node is a leaf.
 
-        The key is a pair: the level of the node, and the
-        bits of the levels above. Levels count down from
-        that of the last split, the root's, to 0; the bits
-        of all levels are the number of a leaf. `splits` and
-        `leaves` of the tree are variables of the enclosing
+        The key is a pair: the level of the node, and the bits of the
+        levels above. Levels count down from that of the last split, the
+        root's, to 0; the bits of all levels are the number of a leaf.
+        `splits` and `leaves` of the tree are variables of the enclosing
         function.
         """
         level, leaf = key
@@ -295,19 +290,18 @@ def _asymmetric_tree(
 ) -> ScoreTree:
     """Return a tree of CatBoost whose nodes have splits of their own.
 
-    `tree` is the dict of the tree in CatBoost's JSON. Its
-    leaves are multiplied by `scale`; `columns` has the
-    column of each numeric feature.
+    `tree` is the dict of the tree in CatBoost's JSON. Its leaves are
+    multiplied by `scale`; `columns` has the column of each numeric
+    feature.
     """
     nodes: dict[int, Any] = {id(tree): tree}
 
     def node_of(key: Any) -> Split | float:
         """Return the split of the node with a key, or the value if the node is a leaf.
 
-        `nodes`, `columns` and `scale` are variables of the
-        enclosing function. `nodes` has the nodes of the
-        tree by key; the children of this node are added to
-        it with their Python ids as keys.
+        `nodes`, `columns` and `scale` are variables of the enclosing
+        function. `nodes` has the nodes of the tree by key; the children
+        of this node are added to it with their Python ids as keys.
         """
         node = nodes[key]
         if "split" not in node:

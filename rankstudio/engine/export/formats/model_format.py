@@ -34,14 +34,14 @@ class Documents:
     Attributes
     ----------
     X : ndarray of shape (m, k)
-        Values of m documents, with one column for each
-        input of the exported function, in order.
+        Values of m documents, with one column for each input of the
+        exported function, in order.
     query_ptr : ndarray of shape (Q + 1,)
         First row of each query, followed by m.
     dtype : type
-        Floating-point type, if the reader has a choice:
-        float64, or float32 for programs in single
-        precision, including their output.
+        Floating-point type, if the reader has a choice: float64, or
+        float32 for programs in single precision, including their
+        output.
     """
 
     X: Floats
@@ -56,8 +56,7 @@ ABOUT = "-about.txt"
 class Readers(IntEnum):
     """Kinds of programs that read files with models.
 
-    Formats of model files are offered to users in the order
-    of these kinds.
+    Formats of model files are offered to users in the order of these kinds.
     """
 
     PROGRAM = 0  # a program that ranks by itself
@@ -84,43 +83,37 @@ class ModelFormat:
     write : callable(ScoreFunction) -> Files
         Returns the contents of the files with a function.
     read : callable(Files, ScoreFunction, Documents) -> ndarray of shape (m,)
-        Returns the scores of documents, computed with the
-        files alone; the function only says which inputs
-        there are.
+        Returns the scores of documents, computed with the files alone;
+        the function only says which inputs there are.
     linear, trees, scales, sums : bool
-        Whether the format supports weighted sums, sums of
-        trees, scaling within a query, and trees that split
-        on sums of features.
+        Whether the format supports weighted sums, sums of trees,
+        scaling within a query, and trees that split on sums of
+        features.
     single : str
-        Program that computes in single precision or prints
-        few digits; "" if all doubles are preserved.
+        Program that computes in single precision or prints few digits;
+        "" if all doubles are preserved.
     extra : str
-        Extra of the package that installs a required
-        library.
+        Extra of the package that installs a required library.
     beside : str
         Ending of a second file; "" if there is none.
     has_origin_file : bool
-        Whether the file of a weighted sum has no place for
-        a text, so that its origin is in another file.
+        Whether the file of a weighted sum has no place for a text, so
+        that its origin is in another file.
     prints : int
-        Significant digits or decimals of printed scores; 0
-        if scores are passed on unrounded.
+        Significant digits or decimals of printed scores; 0 if scores
+        are passed on unrounded.
     fit : callable(ScoreFunction, ValueRanges) -> sequence of ScoreFunction, optional
-        Forms of the function with the same ranking, the
-        preferred one first, if values matter to the
-        program.
+        Forms of the function with the same ranking, the preferred one
+        first, if values matter to the program.
     fitted : str
-        Description of changes to the function, with the
-        reason.
+        Description of changes to the function, with the reason.
     engine : str
-        Search engine whose feature sets give definitions;
-        "" without one.
+        Search engine whose feature sets give definitions; "" without one.
     readers : Readers
-        Kind of the programs that read the files: formats
-        are offered in the order of these kinds.
+        Kind of the programs that read the files: formats are offered in
+        the order of these kinds.
     package : str
-        Package that the format comes from; "" for
-        RankStudio's own.
+        Package that the format comes from; "" for RankStudio's own.
     """
 
     key: str
@@ -150,15 +143,15 @@ class ModelFormat:
         Parameters
         ----------
         linear, scaled : bool
-            Whether the model is a weighted sum, and whether
-            its inputs are scaled within a query.
+            Whether the model is a weighted sum, and whether its inputs
+            are scaled within a query.
         kind : str
-            Kind of a model that is neither a weighted sum
-            nor a sum of trees, such as "sums", a model of
-            sums of features; "" for all others.
+            Kind of a model that is neither a weighted sum nor a sum of
+            trees, such as "sums", a model of sums of features; "" for
+            all others.
         """
-        # Sums are the only one of these kinds that some formats support, by
-        # `sums`.
+        # Sums are the only one of these kinds that some formats
+        # support, by `sums`.
         if kind and not (kind == "sums" and self.sums):
             text = refusal_of(kind)
         elif scaled and not self.scales:
@@ -185,8 +178,8 @@ class ModelFormat:
         Raises
         ------
         OutputError
-            If the format cannot express the model; the
-            message gives the reason.
+            If the format cannot express the model; the message gives
+            the reason.
         MissingExtraError
             If a library is missing.
         """
@@ -195,8 +188,9 @@ class ModelFormat:
         ):
             raise OutputError(reason)
         files = self.write(function)
-        # In some formats, the file of a weighted sum has no place for the origin
-        # of the model, which is then written to a second file.
+        # In some formats, the file of a weighted sum has no place for
+        # the origin of the model, which is then written to a second
+        # file.
         if self.has_origin_file and function.linear:
             return {
                 **files,
@@ -207,8 +201,8 @@ class ModelFormat:
     def paths(self, path: Path) -> dict[str, Path]:
         """Return the paths of the files of an exported model, by the endings of their names.
 
-        The main file has the path `path`, with the key ""
-        in the result. Other files are next to it.
+        The main file has the path `path`, with the key "" in the
+        result. Other files are next to it.
         """
         endings = filter(None, [self.beside, ABOUT if self.has_origin_file else ""])
         return {
@@ -227,9 +221,9 @@ class ModelFormat:
     def save(self, path: Path, files: Files) -> list[Path]:
         """Write the files of an exported model, and return their paths.
 
-        `files` has contents by the endings of names; "" is
-        the file at `path`. After an error, files that did
-        not exist before are removed.
+        `files` has contents by the endings of names; "" is the file at
+        `path`. After an error, files that did not exist before are
+        removed.
 
         Raises
         ------

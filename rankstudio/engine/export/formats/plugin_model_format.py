@@ -19,19 +19,17 @@ from rankstudio.engine.plugins.guard import called
 def as_model_format(entry: ModelFormatEntry, package: str, version: str) -> ModelFormat:
     """Return a plug-in's format of models in the form of RankStudio's own formats.
 
-    `entry` is the plug-in's description of the format.
-    `package` and `version` are those of the package that
-    has the plug-in.
+    `entry` is the plug-in's description of the format. `package` and
+    `version` are those of the package that has the plug-in.
     """
     name = f"{entry.label} ({package})"
 
     def write(function: ScoreFunction) -> Files:
         """Return the contents that the plug-in writes for a model, of a single file.
 
-        The key of the file is "". `entry` and `name`, the
-        plug-in's format and its name, are variables of the
-        enclosing function. OutputError is raised if the
-        plug-in fails.
+        The key of the file is "". `entry` and `name`, the plug-in's
+        format and its name, are variables of the enclosing function.
+        OutputError is raised if the plug-in fails.
         """
         try:
             # Code of other packages may hang: it has a time limit.
@@ -50,12 +48,11 @@ def as_model_format(entry: ModelFormatEntry, package: str, version: str) -> Mode
     def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
         """Return the scores that the plug-in's reader computes for documents from a file.
 
-        The key "" of `files` is the file itself. The result
-        has shape (m,), one score per document.
+        The key "" of `files` is the file itself. The result has shape
+        (m,), one score per document.
 
-        `entry`, `package`, `version` and `name`, which
-        describe the plug-in's format, are variables of the
-        enclosing function.
+        `entry`, `package`, `version` and `name`, which describe the
+        plug-in's format, are variables of the enclosing function.
         """
         if not entry.reader:
             raise OutputError(tr("{format} has no reader.").format(format=name))

@@ -24,9 +24,8 @@ _TREES_HEADER = "## LambdaMART"
 def model_text(function: ScoreFunction, numbers: Sequence[int]) -> str:
     """Return a model as the text of a file in RankLib's format.
 
-    `function` is the model. `numbers` has, for each input
-    of the model, the number of its feature in RankLib's
-    files.
+    `function` is the model. `numbers` has, for each input of the model,
+    the number of its feature in RankLib's files.
     """
     # Comments: the origin of the model, and the names of its features by id.
     about = [
@@ -62,12 +61,11 @@ def _node_lines(
 ) -> list[str]:
     """Return the lines of RankLib's XML for a node and for the nodes below it.
 
-    A node is a number, for a leaf, or a tuple of the
-    position of an input, a threshold, and the nodes for
-    values up to the threshold and above it. `side` is
-    "left" or "right" of the parent, "" for the root.
-    `indent` is the white space before each line; `numbers`
-    has RankLib's number of each input.
+    A node is a number, for a leaf, or a tuple of the position of an
+    input, a threshold, and the nodes for values up to the threshold and
+    above it. `side` is "left" or "right" of the parent, "" for the
+    root. `indent` is the white space before each line; `numbers` has
+    RankLib's number of each input.
     """
     head = f'{indent}<split pos="{side}">' if side else f"{indent}<split>"
     if not isinstance(node, tuple):
@@ -86,16 +84,16 @@ def _node_lines(
 def scores(text: str, columns: dict[int, int], documents: Documents) -> Floats:
     """Score documents with a model in RankLib's text.
 
-    `columns` has the column in the documents of each of RankLib's feature
-    numbers. The result has shape (m,), one score per document.
+    `columns` has the column in the documents of each of RankLib's
+    feature numbers. The result has shape (m,), one score per document.
     """
     # Lines that begin with ## are comments.
     body = "\n".join(line for line in text.splitlines() if not line.startswith("##"))
     if text.startswith(_LINEAR_HEADER):
         pairs = [pair.split(":") for pair in body.split()]
         weights = [(columns[int(number)], float(weight)) for number, weight in pairs]
-        # RankLib reads values in the type `documents.dtype`; its weights and sums
-        # are doubles.
+        # RankLib reads values in the type `documents.dtype`; its
+        # weights and sums are doubles.
         X = documents.X.astype(documents.dtype).astype(np.float64)
         return weighted_sum(X, weights, np.float64)
     # The first child of a <tree> is its root.
@@ -106,11 +104,10 @@ def scores(text: str, columns: dict[int, int], documents: Documents) -> Floats:
 def _parsed_node(split: ElementTree.Element, columns: dict[int, int]) -> Node:
     """Return a node of RankLib's XML, and those below it, as nested tuples.
 
-    A node with an <output> is a leaf, and becomes a number.
-    `columns` has the column of each of RankLib's feature
-    numbers. Another node becomes a tuple of column,
-    threshold, and the nodes for values up to the threshold
-    and above it.
+    A node with an <output> is a leaf, and becomes a number. `columns`
+    has the column of each of RankLib's feature numbers. Another node
+    becomes a tuple of column, threshold, and the nodes for values up to
+    the threshold and above it.
     """
     output = split.findtext("output")
     if output is not None:

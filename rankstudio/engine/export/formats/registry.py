@@ -22,9 +22,8 @@ from rankstudio.engine.support.resources import resource
 def model_formats() -> Mapping[str, ModelFormat]:
     """Return all file formats for exported models, by key.
 
-    The formats are those of all plug-ins, in the order of
-    menus and lists: by the kinds of programs that read the
-    files.
+    The formats are those of all plug-ins, in the order of menus and
+    lists: by the kinds of programs that read the files.
     """
     formats = [
         as_model_format(entry, loaded_plugin.package, loaded_plugin.version)
@@ -40,17 +39,17 @@ def model_formats() -> Mapping[str, ModelFormat]:
 def absent_plugin_of(key: str) -> str:
     """Return why a format of models cannot be used, as a sentence.
 
-    The reason is that a plug-in of RankStudio is absent.
-    The result is "" if the plug-in is there, or no plug-in
-    of RankStudio has a format with this key.
+    The reason is that a plug-in of RankStudio is absent. The result is
+    "" if the plug-in is there, or no plug-in of RankStudio has a format
+    with this key.
     """
     # The name of the plug-in of each format, also without the plug-in.
     text = resource("abilities", "model_formats.json").read_text(encoding="utf-8")
     name = json.loads(text).get(key, "")
     if not name or key in model_formats():
         return ""
-    # `lacking` is the end of a sentence: that it needs the plug-in `name`,
-    # which is absent.
+    # `lacking` is the end of a sentence: that it needs the plug-in
+    # `name`, which is absent.
     lacking = Origin(OriginKind.ABILITY, name, "", present=False).lacking
     return tr("The format {format} {lacking}").format(format=key, lacking=lacking)
 

@@ -29,10 +29,9 @@ _MAX_ERROR_LENGTH = 500  # characters of a compiler's message that are shown
 def weighted_sum(X: Floats, weights: Iterable[tuple[int, float]], dtype: Any) -> Floats:
     """Return the weighted sum of columns of X for m documents, shape (m,).
 
-    The terms are added one after the other in numbers of
-    the type `dtype`, as the program does whose model it is.
-    `X` has shape (m, k); `weights` has pairs of a column
-    and its weight.
+    The terms are added one after the other in numbers of the type
+    `dtype`, as the program does whose model it is. `X` has shape (m,
+    k); `weights` has pairs of a column and its weight.
     """
     total = np.zeros(X.shape[0], dtype=dtype)
     values = X.astype(dtype)
@@ -44,11 +43,11 @@ def weighted_sum(X: Floats, weights: Iterable[tuple[int, float]], dtype: Any) ->
 def tree_sum(X: Floats, trees: Iterable[Node], dtype: Any) -> Floats:
     """Return the sum of the values of trees for m documents, shape (m,).
 
-    `X` has shape (m, k). The trees are added one after the other in numbers of
-    the type `dtype`, as the program does whose model it is.
+    `X` has shape (m, k). The trees are added one after the other in
+    numbers of the type `dtype`, as the program does whose model it is.
 
-    A tree is a number, for a leaf, or a tuple of column, threshold, and the
-    trees for values up to the threshold and above it.
+    A tree is a number, for a leaf, or a tuple of column, threshold, and
+    the trees for values up to the threshold and above it.
     """
     total = np.zeros(X.shape[0], dtype=dtype)
     values = X.astype(dtype)
@@ -63,10 +62,9 @@ def tree_sum(X: Floats, trees: Iterable[Node], dtype: Any) -> Floats:
 def _write_node_values(node: Node, X: Floats, rows: Any, outputs: Floats) -> None:
     """Write the values of a tree below a node, for some rows of X, into ``outputs``.
 
-    `rows` are positions of rows, also in `outputs`. `X` has
-    shape (m, k), and `outputs` shape (m,). A node is a
-    number, for a leaf, or a tuple of column, threshold, and
-    the two nodes below it.
+    `rows` are positions of rows, also in `outputs`. `X` has shape (m,
+    k), and `outputs` shape (m,). A node is a number, for a leaf, or a
+    tuple of column, threshold, and the two nodes below it.
     """
     if not isinstance(node, tuple):
         outputs[rows] = node
@@ -81,9 +79,8 @@ def _write_node_values(node: Node, X: Floats, rows: Any, outputs: Floats) -> Non
 class Trial:
     """A folder with generated code, and the processes that compile and run it.
 
-    No code from the folder is loaded into this process,
-    because names in a model could contain code that is
-    compiled.
+    No code from the folder is loaded into this process, because names
+    in a model could contain code that is compiled.
 
     Parameters
     ----------
@@ -157,12 +154,11 @@ class Trial:
         Parameters
         ----------
         command : sequence of str
-            Command without its last two arguments, which
-            are added: the file of the documents, and that
-            of the scores. Both contain doubles.
+            Command without its last two arguments, which are added: the
+            file of the documents, and that of the scores. Both contain
+            doubles.
         X : ndarray of shape (m, k)
-            Values of m documents, one column per input of
-            the model.
+            Values of m documents, one column per input of the model.
 
         Returns
         -------
@@ -172,8 +168,8 @@ class Trial:
         Raises
         ------
         OutputError
-            If the command fails, takes too long, or writes
-            a wrong number of scores.
+            If the command fails, takes too long, or writes a wrong
+            number of scores.
         """
         documents_path = self.path("documents")
         scores_path = self.path("scores")

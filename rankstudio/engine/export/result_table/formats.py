@@ -52,8 +52,8 @@ _MAX_CELL_LENGTH = 32_767  # characters of a cell
 def latex_table(table: ResultTable, style: TableStyle) -> str:
     """Return a table of results as a LaTeX float, with caption above and notes below.
 
-    Columns are centred. Marks next to the numbers take no
-    space, so that digits stay aligned.
+    Columns are centred. Marks next to the numbers take no space, so
+    that digits stay aligned.
     """
     # Lines with the titles of the columns, below those of their groups.
     head = [
@@ -106,8 +106,7 @@ def latex_table(table: ResultTable, style: TableStyle) -> str:
 def _citation_comment(keys: Sequence[str]) -> str:
     """Return a LaTeX comment that cites the methods and libraries of the runs of a table.
 
-    `keys` are those of entries of BibTeX. The result is ""
-    without keys.
+    `keys` are those of entries of BibTeX. The result is "" without keys.
     """
     if not keys:
         return ""
@@ -120,8 +119,8 @@ def _citation_comment(keys: Sequence[str]) -> str:
 def _group_lines(table: ResultTable) -> list[str]:
     """Return the LaTeX line of groups of columns, and the rules below those with a name.
 
-    A group is a title above adjacent columns of `table`.
-    The result is [] without groups.
+    A group is a title above adjacent columns of `table`. The result is
+    [] without groups.
     """
     groups = table.groups()
     if not groups:
@@ -139,9 +138,8 @@ def _group_lines(table: ResultTable) -> list[str]:
 def _latex_cell(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -> str:
     """Return a cell of a table of results in LaTeX: mean, deviation and mark.
 
-    The rank is "best", "second" or "", and determines the
-    style of the mean. The mark of significance is "" for
-    none.
+    The rank is "best", "second" or "", and determines the style of the
+    mean. The mark of significance is "" for none.
     """
     text = _LATEX_RANKS[rank] % latex_escaped(style.number(cell.mean))
     if cell.is_muted:
@@ -155,8 +153,7 @@ def _latex_cell(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -> s
 def markdown_table(table: ResultTable, style: TableStyle) -> str:
     """Return a table of results in Markdown, with caption above and notes below.
 
-    The titles of columns begin with the names of their
-    groups.
+    The titles of columns begin with the names of their groups.
     """
     head = [
         markdown_escaped(table.corner),
@@ -192,10 +189,10 @@ def _markdown_cell(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -
 def excel_table(table: ResultTable, style: TableStyle) -> bytes:
     """Return a table of results as an Excel file with one sheet.
 
-    The sheet has the caption, the header, the rows and the
-    notes. A mark of significance is part of its cell's
-    number format, so that the cell contains only the
-    number; a deviation has its own column after the mean.
+    The sheet has the caption, the header, the rows and the notes. A
+    mark of significance is part of its cell's number format, so that
+    the cell contains only the number; a deviation has its own column
+    after the mean.
 
     Raises
     ------
@@ -308,9 +305,9 @@ class _Sheet:
     def _write_cells(self, row: int, cells: list[tuple[Any, Rank, str]]) -> None:
         """Write the means of a row of the table, with their marks and deviations.
 
-        `row` is the number of the row in the sheet. `cells`
-        has, for each column of the table, the cell, its
-        rank ("best", "second" or "") and its mark.
+        `row` is the number of the row in the sheet. `cells` has, for
+        each column of the table, the cell, its rank ("best", "second"
+        or "") and its mark.
         """
         # For example "0.0000"; without decimals "0".
         number_format = ("0." + "0" * self._style.shown_digits).rstrip(".")
@@ -409,11 +406,11 @@ class TableFormat:
     suffix : str
         Suffix of the files of this format.
     text : callable, optional
-        Takes a table and a style, and returns the table as
-        text; None for formats in bytes.
+        Takes a table and a style, and returns the table as text; None
+        for formats in bytes.
     binary : callable, optional
-        Takes a table and a style, and returns the table as
-        bytes; None for text formats.
+        Takes a table and a style, and returns the table as bytes; None
+        for text formats.
     """
 
     key: str
@@ -428,8 +425,7 @@ class TableFormat:
         Raises
         ------
         MissingExtraError
-            If the library that the format needs is not
-            installed.
+            If the library that the format needs is not installed.
         OutputError
             If a name in the table is not valid UTF-8.
         """

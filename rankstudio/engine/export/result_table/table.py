@@ -35,19 +35,18 @@ class ResultCell:
     Attributes
     ----------
     mean : float
-        Mean of the measure over the folds; NaN without a
-        value.
+        Mean of the measure over the folds; NaN without a value.
     sd : float
-        Standard deviation over the folds (n - 1 in the
-        denominator); NaN with fewer than two.
+        Standard deviation over the folds (n - 1 in the denominator);
+        NaN with fewer than two.
     n : int
         Number of folds in which the measure is defined.
     p : float
-        Corrected p value of the difference from the
-        reference run; NaN without a test.
+        Corrected p value of the difference from the reference run; NaN
+        without a test.
     is_estimate : bool
-        Whether the mean estimates that of new queries;
-        other means are not ranked.
+        Whether the mean estimates that of new queries; other means are
+        not ranked.
     """
 
     mean: float = nan
@@ -74,8 +73,7 @@ class ResultColumn:
     Attributes
     ----------
     title : str
-        Title: "NDCG@10", the number of a fold, or a
-        dataset.
+        Title: "NDCG@10", the number of a fold, or a dataset.
     group : str
         Group title above adjacent columns; "" for none.
     higher_is_better : bool
@@ -103,8 +101,8 @@ class ResultRow:
     cells : tuple of ResultCell
         Results of the run, one per column.
     block : int
-        Position of the row's block in the table; only rows
-        of the same block are ranked and tested together.
+        Position of the row's block in the table; only rows of the same
+        block are ranked and tested together.
     """
 
     title: str
@@ -145,8 +143,8 @@ class TableStyle:
     def deviation(self, cell: ResultCell) -> str:
         """Return the standard deviation of a cell as the text after its mean.
 
-        The result is "" if this style does not show
-        deviations, or the cell has none.
+        The result is "" if this style does not show deviations, or the
+        cell has none.
         """
         return self.number(cell.sd) if self.sd and not isnan(cell.sd) else ""
 
@@ -164,16 +162,15 @@ class ResultTable:
     notes : tuple of str
         Notes on the numbers.
     mark_note : str
-        Legend of the marks: reference, test, correction and
-        number of hypotheses; "" without tests.
+        Legend of the marks: reference, test, correction and number of
+        hypotheses; "" without tests.
     corner : str
         Title of the first column.
     block_captions : tuple of str
-        Content of each block of rows; empty for a single
-        block.
+        Content of each block of rows; empty for a single block.
     references : tuple of str
-        Keys of the entries of BibTeX that ``rankstudio
-        cite`` prints for the runs.
+        Keys of the entries of BibTeX that ``rankstudio cite`` prints
+        for the runs.
     """
 
     caption: str
@@ -188,8 +185,8 @@ class ResultTable:
     def groups(self) -> list[tuple[str, int]]:
         """Return the group titles above the columns, each with its number of columns.
 
-        Columns without a group have the title "". The
-        result is [] if there are no groups.
+        Columns without a group have the title "". The result is [] if
+        there are no groups.
         """
         group_widths = [
             (group, len(list(members)))
@@ -200,9 +197,8 @@ class ResultTable:
     def notes_of(self, style: TableStyle) -> tuple[str, ...]:
         """Return the notes below a table in a style.
 
-        The notes are those of the table itself, and
-        explanations of the symbols and type faces that the
-        style uses.
+        The notes are those of the table itself, and explanations of the
+        symbols and type faces that the style uses.
         """
         # Deviations, ranks, muted cells, and marks.
         notes = list(self.notes)
@@ -224,9 +220,8 @@ class ResultTable:
     def ranks(self, digits: int) -> list[tuple[Rank, ...]]:
         """Return the rank of each cell, by row: "best", "second" or "".
 
-        Cells are compared within their column and block.
-        Means that are equal after rounding to `digits`
-        decimals have the same rank.
+        Cells are compared within their column and block. Means that are
+        equal after rounding to `digits` decimals have the same rank.
         """
         ranks: list[list[Rank]] = [[""] * len(self.columns) for _ in self.rows]
         for block in sorted({row.block for row in self.rows}):
@@ -249,8 +244,8 @@ class ResultTable:
     ) -> Iterator[tuple[ResultRow, list[tuple[ResultCell, Rank, str]]]]:
         """Yield each row with a tuple (cell, rank, mark) for each of its cells.
 
-        The rank is "best", "second" or "", and the mark shows significance. Both
-        are "" if the style does not show them.
+        The rank is "best", "second" or "", and the mark shows
+        significance. Both are "" if the style does not show them.
         """
         for row, ranks in zip(self.rows, self.ranks(style.shown_digits), strict=True):
             cells: list[tuple[ResultCell, Rank, str]] = [
@@ -276,12 +271,12 @@ class ResultTable:
     ) -> tuple[list[str], list[list[str | float | None]]]:
         """Return header and rows of the table as plain values, for data files.
 
-        A column of means is followed by a column of deviations, and by a column
-        of corrected p values, if the style requires them and they have any
-        values. A missing value is None.
+        A column of means is followed by a column of deviations, and by
+        a column of corrected p values, if the style requires them and
+        they have any values. A missing value is None.
         """
-        # Columns of values for each column of the table: the mean, and what the
-        # style adds.
+        # Columns of values for each column of the table: the mean, and
+        # what the style adds.
         header = [self.corner]
         kinds = [
             ("", "mean"),
@@ -311,8 +306,8 @@ class ResultTable:
 def _rounded_or_none(value: float, style: TableStyle, kind: str) -> float | None:
     """Return a number of a cell as data files have it: rounded, and None for NaN.
 
-    `kind` is "mean", "sd" or "p". The value is rounded to
-    the digits of the style, except p.
+    `kind` is "mean", "sd" or "p". The value is rounded to the digits of
+    the style, except p.
     """
     if isnan(value):
         return None
@@ -322,8 +317,7 @@ def _rounded_or_none(value: float, style: TableStyle, kind: str) -> float | None
 def _ranks(values: list[float], higher_is_better: bool) -> list[Rank]:
     """Return for each value of a column whether it is "best", "second", or neither, "".
 
-    Equal values share a rank. If all values are equal, no
-    value is the best.
+    Equal values share a rank. If all values are equal, no value is the best.
     """
     levels = sorted(
         {value for value in values if not isnan(value)}, reverse=higher_is_better

@@ -1,8 +1,8 @@
 """The catalog of all methods, from which the window's form, the terminal's help and the docs are made.
 
-A method is a module with an estimator, and an entry in this package. The
-estimator refers to the entry, which checks its parameters. Nothing in this
-package imports an estimator, so reading the catalog is fast.
+A method is a module with an estimator, and an entry in this package.
+The estimator refers to the entry, which checks its parameters. Nothing
+in this package imports an estimator, so reading the catalog is fast.
 """
 
 from __future__ import annotations
@@ -106,9 +106,8 @@ def method(key: str) -> Method:
     PlanError
         For an unknown key; the message has the nearest known key.
     """
-    # Rankings, models and orders of features
-    # that are read from files are methods,
-    # too, but no list of methods offers them.
+    # Rankings, models and orders of features that are read from files
+    # are methods, too, but no list of methods offers them.
     entry = find_method(key) or _GIVEN.get(key)
     if entry is not None:
         return entry
@@ -122,9 +121,9 @@ def method(key: str) -> Method:
 def find_method(key: str) -> Method | None:
     """Return a learning method by its key; None for an unknown key.
 
-    Methods that are only known from a study are found,
-    too, as are the methods of an ability whose folder
-    is absent. Both kinds of methods cannot be run.
+    Methods that are only known from a study are found, too, as are the
+    methods of an ability whose folder is absent. Both kinds of methods
+    cannot be run.
     """
     return METHODS.find(key) or _absent_method(key)
 
@@ -143,8 +142,8 @@ def add_entry(entry: Method) -> Method:
 def remember_entry(entry: Method) -> None:
     """Register a method that a study describes.
 
-    ``entry`` describes the method. The study's results
-    are shown with the entry; the method cannot be run.
+    ``entry`` describes the method. The study's results are shown with
+    the entry; the method cannot be run.
     """
     METHODS.remember(entry)
 

@@ -24,9 +24,8 @@ CORE = "rankstudio"
 def recorded_methods() -> dict[str, Method]:
     """Return the recorded methods of abilities by key.
 
-    An ability is a plug-in that comes with RankStudio
-    and can be left out. Its recorded methods have no
-    estimator, so they cannot run.
+    An ability is a plug-in that comes with RankStudio and can be left
+    out. Its recorded methods have no estimator, so they cannot run.
     """
     text = resource("abilities", "methods.json").read_text(encoding="utf-8")
     return {values["key"]: described_method(values) for values in json.loads(text)}
@@ -35,12 +34,12 @@ def recorded_methods() -> dict[str, Method]:
 def methods_to_record() -> list[dict[str, Any]]:
     """Return the methods of the present abilities as plain values, for ``resources/abilities``.
 
-    An ability is a plug-in that comes with RankStudio
-    and can be left out. An installation without the
-    ability names its methods by this record.
+    An ability is a plug-in that comes with RankStudio and can be left
+    out. An installation without the ability names its methods by this
+    record.
     """
-    # The origin of a method is its ability, without a
-    # version. The core is a plug-in, too, but no ability.
+    # The origin of a method is its ability, without a version. The core
+    # is a plug-in, too, but no ability.
     return [
         description_of(
             replace(

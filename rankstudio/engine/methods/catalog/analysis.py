@@ -76,8 +76,8 @@ def formatted(value: float, form: Form) -> float:
     value : int or float
         The number.
     form : str or callable
-        Format of :func:`format`, such as ``"+.3f"``; or a function that returns
-        the text.
+        Format of :func:`format`, such as ``"+.3f"``; or a function that
+        returns the text.
 
     Examples
     --------
@@ -104,8 +104,8 @@ class AnalysisTable:
     note : str
         Sentence below the table.
     above : str or None
-        Lines that the terminal prints above the table in place of the title;
-        None for the title itself.
+        Lines that the terminal prints above the table in place of the
+        title; None for the title itself.
 
     Examples
     --------
@@ -152,9 +152,9 @@ class AnalysisResult:
     warnings : tuple of str
         Sentences about the result, printed on standard error.
     is_partial : bool
-        Whether the analysis is not finished. A function that takes long yields
-        partial results; if it is stopped, the last partial result is its
-        result.
+        Whether the analysis is not finished. A function that takes long
+        yields partial results; if it is stopped, the last partial
+        result is its result.
 
     Examples
     --------
@@ -173,9 +173,8 @@ class AnalysisResult:
 def cell_text(cell: Cell) -> str:
     """Return a cell of a table as a text: numbers are rounded, None and NaN are empty.
 
-    A number from :func:`formatted` has its own
-    ``form``: a format such as ".2f", or a
-    function that writes it. NaN is then a dash.
+    A number from :func:`formatted` has its own ``form``: a format such
+    as ".2f", or a function that writes it. NaN is then a dash.
     """
     if isinstance(cell, _FormattedFloat | _FormattedInt):
         if math.isnan(cell):
@@ -193,8 +192,8 @@ def cell_text(cell: Cell) -> str:
 class Analysis:
     """An analysis of data or of a finished run.
 
-    An analysis is a command that is named by its key, and an entry of *Run,
-    Analyses* in the window. In Python, `analyse` calls it.
+    An analysis is a command that is named by its key, and an entry of
+    *Run, Analyses* in the window. In Python, `analyse` calls it.
 
     Attributes
     ----------
@@ -205,31 +204,33 @@ class Analysis:
     summary : str
         What the analysis computes, as one sentence without a full stop.
     compute : str
-        ``"module:function"``, imported on first use. The function is called
-        with the subject that ``needs`` names, and with the parameters by name.
-        It returns an `AnalysisTable`, several, or an `AnalysisResult`. A
-        generator yields `WorkProgress` before, and may yield partial results,
-        each an `AnalysisResult`.
+        ``"module:function"``, imported on first use. The function is
+        called with the subject that ``needs`` names, and with the
+        parameters by name. It returns an `AnalysisTable`, several, or
+        an `AnalysisResult`. A generator yields `WorkProgress` before,
+        and may yield partial results, each an `AnalysisResult`.
     parameters : tuple of Parameter
     needs : Needs
-        Subject of the analysis. ``DATA``: the training part of a fold, a
-        `RankingDataset`. ``FOLDS``: a `FoldedDataset`. ``RUN``: a `RunResult`
-        and its `FoldedDataset`. ``PLAN``: a `Plan` and its `FoldedDataset`.
-        While test parts are sealed, the subject has no test parts.
+        Subject of the analysis. ``DATA``: the training part of a fold,
+        a `RankingDataset`. ``FOLDS``: a `FoldedDataset`. ``RUN``: a
+        `RunResult` and its `FoldedDataset`. ``PLAN``: a `Plan` and its
+        `FoldedDataset`. While test parts are sealed, the subject has no
+        test parts.
     in_report : bool
         Whether reports include the tables, computed with the default parameters.
     description : str
         Help text of the command, with examples; by default the summary.
     terminal : str
-        Module that defines the options of the command, in place of options for
-        the parameters: ``add_options(parser)`` adds the options, and
-        ``read(args)`` returns the subject as a tuple, and the parameters by
-        name.
+        Module that defines the options of the command, in place of
+        options for the parameters: ``add_options(parser)`` adds the
+        options, and ``read(args)`` returns the subject as a tuple, and
+        the parameters by name.
     words : str
-        ``"module:function"``, only for a command whose options ``terminal``
-        defines. The function gets the plan and the parameters by name, and
-        returns the words of the command line that follow the command's name or
-        the study, as a list; None if there is no such command line.
+        ``"module:function"``, only for a command whose options
+        ``terminal`` defines. The function gets the plan and the
+        parameters by name, and returns the words of the command line
+        that follow the command's name or the study, as a list; None if
+        there is no such command line.
 
     Examples
     --------
@@ -291,9 +292,8 @@ def analyses(other_commands: Collection[str] = ()) -> dict[str, Analysis]:
         if problem:
             raise PlanError(problem)
 
-    # `entries_of` fills in these texts. It leaves
-    # out entries that are refused, or whose key
-    # exists already, and warns about them.
+    # `entries_of` fills in these texts. It leaves out entries that are
+    # refused, or whose key exists already, and warns about them.
     exists = tr("An analysis {key} exists already. Choose another key.")
     message = tr("An analysis of the plug-in {name} cannot be used: {reason}")
     return {
@@ -320,17 +320,16 @@ def analysis(key: str) -> Analysis:
 def _problem(entry: object, other_commands: Collection[str]) -> str:
     """Return why an analysis cannot be used, as a sentence; "" if it can.
 
-    ``entry`` is what a plug-in lists as
-    an analysis. ``other_commands`` are
-    names that its command must not have.
+    ``entry`` is what a plug-in lists as an analysis. ``other_commands``
+    are names that its command must not have.
     """
-    # First the checks that all kinds of commands share; they refuse other
-    # classes. The second condition is only for the type checker.
+    # First the checks that all kinds of commands share; they refuse
+    # other classes. The second condition is only for the type checker.
     problem = problem_of_command(entry, Analysis, other_commands)
     if problem or not isinstance(entry, Analysis):
         return problem
-    # `compute` and `words` name functions. `words` may be "": `compute` is then
-    # checked twice.
+    # `compute` and `words` name functions. `words` may be "": `compute`
+    # is then checked twice.
     for entry_point in (entry.compute, entry.words or entry.compute):
         if not isinstance(entry_point, str) or not _MODULE_AND_NAME.fullmatch(
             entry_point
@@ -389,8 +388,7 @@ def _problem_of_parameters(entry: Analysis) -> str:
 
     The reason is "" if everything is valid.
     """
-    # The subject is what the analysis
-    # needs, such as a finished run.
+    # The subject is what the analysis needs, such as a finished run.
     if not isinstance(entry.needs, Needs):
         kinds = ", ".join(f"Needs.{kind.name}" for kind in Needs)
         text = tr("{key}: expected one of {kinds}, got {value}.")

@@ -45,8 +45,8 @@ def description_of(entry: Method) -> dict[str, Any]:
             "least": score.least,
             "from_zero": score.from_zero,
         }
-    # The estimator, which is code, is left out. No name occurs twice, so the
-    # order of merging does not matter.
+    # The estimator, which is code, is left out. No name occurs twice,
+    # so the order of merging does not matter.
     return {
         **{name: getattr(entry, name) for name in ("key", "label", "family")},
         **{
@@ -87,8 +87,8 @@ def described_method(values: Mapping[str, Any]) -> Method:
         raise ValueError("expected a list of parameters")
     origin = values["origin"]
     kind = OriginKind(origin["kind"])
-    # A method without an estimator, marked as not present: it can be shown, but
-    # not run.
+    # A method without an estimator, marked as not present: it can be
+    # shown, but not run.
     entry = Method(
         **texts,
         description=Description(**description),
@@ -115,10 +115,9 @@ def described_method(values: Mapping[str, Any]) -> Method:
 
 def _parameter_values(p: Parameter) -> dict[str, Any]:
     """Return a parameter as plain values, which can be stored; an infinite bound is None."""
-    # "summed" is only written where it is set, so that
-    # the records of methods without it are the same as
-    # those of earlier versions. No name occurs twice,
-    # so the order of merging does not matter.
+    # "summed" is only written where it is set, so that the records of
+    # methods without it are the same as those of earlier versions. No
+    # name occurs twice, so the order of merging does not matter.
     return {
         **{name: getattr(p, name) for name in (*_PARAMETER_TEXTS, *_PARAMETER_FLAGS)},
         "kind": p.kind.value,
@@ -134,8 +133,8 @@ def _parameter_values(p: Parameter) -> dict[str, Any]:
 def _parsed_parameter(values: Mapping[str, Any]) -> Parameter:
     """Return the parameter that plain values from a file describe.
 
-    Raises a ValueError, KeyError or TypeError if the
-    values do not describe a parameter.
+    Raises a ValueError, KeyError or TypeError if the values do not
+    describe a parameter.
     """
     texts: dict[str, Any] = {
         name: _checked_line(values[name]) for name in _PARAMETER_TEXTS
@@ -147,8 +146,8 @@ def _parsed_parameter(values: Mapping[str, Any]) -> Parameter:
     choices = values["choices"]
     if type(choices) is not list or len(choices) > _MAX_CHOICES:
         raise ValueError("expected a list of choices")
-    # Name and values of another parameter, with which alone this one has an
-    # effect; empty if it always has.
+    # Name and values of another parameter, with which alone this one
+    # has an effect; empty if it always has.
     only_with = values["only_with"]
     # A missing bound is None, because JSON has no infinity.
     return Parameter(
@@ -171,8 +170,8 @@ def _parsed_parameter(values: Mapping[str, Any]) -> Parameter:
 def _parsed_score(values: Any) -> CandidateScore | None:
     """Return the score by which a method compares candidates, from plain values of a file; None for None.
 
-    Raises a ValueError, KeyError or TypeError if the
-    values do not describe a score.
+    Raises a ValueError, KeyError or TypeError if the values do not
+    describe a score.
     """
     if values is None:
         return None

@@ -30,8 +30,8 @@ CAPABILITIES = (
 )
 """Abilities that an estimator may have: :class:`rankstudio.engine.methods.capabilities.Capabilities`.
 
-An entry declares ``exact_exchange`` if the method selects by the exact left-out
-error, so that best sets can be computed.
+An entry declares ``exact_exchange`` if the method selects by the exact
+left-out error, so that best sets can be computed.
 """
 
 TRAITS = ("learns_preferences", "left_out", "live", "drops_features", "combines")
@@ -48,8 +48,9 @@ _ROUNDING = 1e-12
 class ScoreSource(Enum):
     """Where the score of each feature comes from in a step.
 
-    Steps do not contain the name and the unit of the score, because these are
-    the same for all steps, and a study would store them repeatedly.
+    Steps do not contain the name and the unit of the score, because
+    these are the same for all steps, and a study would store them
+    repeatedly.
 
     Examples
     --------
@@ -75,11 +76,11 @@ class CandidateScore:
         Unit or context: "per document".
     source : ScoreSource
     least : bool
-        Whether the method selects the candidate with the smallest score, not
-        the largest.
+        Whether the method selects the candidate with the smallest
+        score, not the largest.
     from_zero : bool
-        Whether a worthless candidate has the score 0; ranking measures have no
-        such zero.
+        Whether a worthless candidate has the score 0; ranking measures
+        have no such zero.
 
     Examples
     --------
@@ -103,8 +104,7 @@ class CandidateScore:
     def criterion(self) -> str:
         """Name of the criterion that the score is a drop in, such as "leave-query-out error".
 
-        For a score that is no drop in a criterion, it is
-        the name of the score.
+        For a score that is no drop in a criterion, it is the name of the score.
         """
         return self.name.removeprefix("drop in ")
 
@@ -122,8 +122,8 @@ class CandidateScore:
         Returns
         -------
         ndarray of shape (n,)
-            NaN for features that were not candidates; all NaN if the step
-            compares none.
+            NaN for features that were not candidates; all NaN if the
+            step compares none.
         """
         n = step.coef.size
         # The score is the weight's size, the step's own score, or the drop of the criterion.
@@ -133,8 +133,8 @@ class CandidateScore:
             return np.full(n, np.nan)
         if self.source is ScoreSource.SCORE:
             return step.candidates
-        # The step has the criterion before it, and the criterion with each
-        # candidate. A drop that is only rounding counts as 0.
+        # The step has the criterion before it, and the criterion with
+        # each candidate. A drop that is only rounding counts as 0.
         drops = step.before - step.candidates
         return (
             np.where(np.abs(drops) <= _ROUNDING * abs(step.before), 0.0, drops)
@@ -149,8 +149,8 @@ class CandidateScore:
 class StepKind(Enum):
     """Kind of a method's steps, and therefore the x axis of its curves.
 
-    If steps are iterations, only the last step can be selected; for all other
-    kinds, every step can.
+    If steps are iterations, only the last step can be selected; for all
+    other kinds, every step can.
 
     Examples
     --------
@@ -187,8 +187,8 @@ class Seconds:
     fit : float
         Seconds per combination of parameters.
     path : float
-        Seconds that the method takes as a final ranker, per combination, for
-        all numbers of features.
+        Seconds that the method takes as a final ranker, per
+        combination, for all numbers of features.
     slow : bool
         Whether a run takes a minute or more on data of usual size.
 
@@ -218,8 +218,8 @@ class Description:
     formula : str
         Objective or definition, with the paper's symbols; "" if words are clearer.
     bibtex : str
-        Entries of BibTeX for ``rankstudio cite`` and reports; "" to make one of
-        citation and title. RankStudio's own are in
+        Entries of BibTeX for ``rankstudio cite`` and reports; "" to
+        make one of citation and title. RankStudio's own are in
         ``resources/references.bib``.
 
     Examples
@@ -243,14 +243,14 @@ class Criterion:
     Attributes
     ----------
     name : str
-        Axis title; "" if there is no criterion. If ``measured``, the name of
-        the measure.
+        Axis title; "" if there is no criterion. If ``measured``, the
+        name of the measure.
     per_document : bool
-        Whether the criterion is a sum over documents, which is divided by their
-        number to compare folds.
+        Whether the criterion is a sum over documents, which is divided
+        by their number to compare folds.
     measured : bool
-        Whether the criterion is the negative of a measure. The measure is then
-        shown instead.
+        Whether the criterion is the negative of a measure. The measure
+        is then shown instead.
 
     Examples
     --------
@@ -275,8 +275,8 @@ class Requirement:
     module : str
         Module that is imported; "" if the method needs no optional library.
     extra : str
-        Extra of RankStudio that installs the library; "" if pip installs it by
-        the module's name.
+        Extra of RankStudio that installs the library; "" if pip
+        installs it by the module's name.
 
     Examples
     --------
@@ -298,9 +298,9 @@ class Method:
     key, label : str
         Key for plans and the terminal; label for users.
     family : str
-        "selector" for methods that select features, "ranker" for methods that
-        rank with given features, "given" for an existing ranking, "model" for
-        an existing model.
+        "selector" for methods that select features, "ranker" for
+        methods that rank with given features, "given" for an existing
+        ranking, "model" for an existing model.
     description : Description
         Paper, summary and formula.
     estimator : str
@@ -311,11 +311,11 @@ class Method:
         Criterion that the steps minimise, such as `LEAVE_QUERY_OUT`.
     step_kind : StepKind
     takes : tuple of str
-        Arguments of the estimator that come from the plan: "convention",
-        "seed", "groups".
+        Arguments of the estimator that come from the plan:
+        "convention", "seed", "groups".
     library : tuple of str
-        Arguments of the estimator that plans cannot set, only programs that
-        call the estimator.
+        Arguments of the estimator that plans cannot set, only programs
+        that call the estimator.
     candidate_score : CandidateScore or None
         Score by which the method compares candidates; None if it compares none.
     traits : tuple of str
@@ -325,16 +325,17 @@ class Method:
     requires : Requirement
         Optional library that the method needs.
     ranks_with : str
-        For a selector: label of the model that ranks with the selected features
-        if there is no final ranker; "" if this is the label of the selector.
+        For a selector: label of the model that ranks with the selected
+        features if there is no final ranker; "" if this is the label of
+        the selector.
     greatest_label : float
         Maximum supported label.
     seconds : Seconds
-        Typical duration, for estimates before the first run; and whether the
-        method is slow.
+        Typical duration, for estimates before the first run; and
+        whether the method is slow.
     origin : Origin or None
-        Where the method's code comes from; None for a method of RankStudio
-        itself. Set by the registry.
+        Where the method's code comes from; None for a method of
+        RankStudio itself. Set by the registry.
 
     Examples
     --------
@@ -404,9 +405,8 @@ class Method:
     def combines(self) -> bool:
         """Whether each step of a selector adds one new feature, a weighted sum of the step's features.
 
-        A linear final ranker ranks with the new features.
-        The estimator has the weights of the sums as
-        ``combinations_``, shape (t, n).
+        A linear final ranker ranks with the new features. The estimator
+        has the weights of the sums as ``combinations_``, shape (t, n).
         """
         return "combines" in self.traits
 
@@ -454,8 +454,7 @@ class Method:
     def group_rule(self) -> str:
         """Sentence about the score that compares groups of features.
 
-        The sentence is "" if the method does not select
-        groups.
+        The sentence is "" if the method does not select groups.
         """
         if not self.selects or not self.groups:
             return ""
@@ -477,13 +476,11 @@ class Method:
 
         The reason is "" if the method can be used.
         """
-        # A method from elsewhere: its
-        # package or file may be missing.
+        # A method from elsewhere: its package or file may be missing.
         if self.origin is not None and self.origin.lacking:
             return f"{self.label} {self.origin.lacking}"
-        # `requires` names the optional library of
-        # the method, and the extra of RankStudio
-        # that installs it, if there is one.
+        # `requires` names the optional library of the method, and the
+        # extra of RankStudio that installs it, if there is one.
         module = self.requires.module
         if not module or find_spec(module) is not None:
             return ""
@@ -508,10 +505,9 @@ class Method:
     def final_ranker(self, ranker: Method | None) -> str:
         """Return the label of the method that ranks with the selected features.
 
-        That is ``ranker``, or for None the selector's own
-        ranking model. A ``ranker`` with the label of the
-        own model gets a longer label, because it has
-        separate settings.
+        That is ``ranker``, or for None the selector's own ranking
+        model. A ``ranker`` with the label of the own model gets a
+        longer label, because it has separate settings.
         """
         label = self.ranks_with or self.label
         if ranker is None:
@@ -549,8 +545,7 @@ class Method:
     def package(self) -> str:
         """Package that the method comes from.
 
-        The name of the package is "" for RankStudio's own
-        methods.
+        The name of the package is "" for RankStudio's own methods.
         """
         return "" if self.origin is None else self.origin.name
 
@@ -565,10 +560,9 @@ class Method:
         if self.lacking:
             raise PlanError(self.lacking)
         if self.origin is not None:
-            # A method of a plug-in, a file or a
-            # command has a loader, which also
-            # checks its steps. It is imported by
-            # name, because it imports this module.
+            # A method of a plug-in, a file or a command has a loader,
+            # which also checks its steps. It is imported by name,
+            # because it imports this module.
             return import_module(_LOADER_MODULE).load(self)  # type: ignore[no-any-return]
         module, _, name = self.estimator.partition(":")  # "module:name"
         return getattr(import_module(module), name)  # type: ignore[no-any-return]

@@ -54,20 +54,19 @@ MILLISECONDS = "milliseconds"
 def apart(kind: Kind, value: Any, name: str = "") -> list[Any] | None:
     """Split the value of a parameter into individual values; return None if it is a single value.
 
-    A user may give several values, each of which is
-    tried. Several values are a list, or a
-    comma-separated text: ``"50, 100"``, ``"1..5"``,
-    ``"squared, hinge"``. For features and costs, each
-    single value is a list, so several values are a list
-    of lists, or a text with bars: ``"25, 39 | 7"``.
+    A user may give several values, each of which is tried. Several
+    values are a list, or a comma-separated text: ``"50, 100"``,
+    ``"1..5"``, ``"squared, hinge"``. For features and costs, each
+    single value is a list, so several values are a list of lists, or a
+    text with bars: ``"25, 39 | 7"``.
 
     Parameters
     ----------
     kind : Kind
         Any kind except a grid, whose numbers are one value.
     value : object
-        Value of the parameter, from a user, a file or a
-        program, or in canonical form.
+        Value of the parameter, from a user, a file or a program, or in
+        canonical form.
     name : str
         Name of the parameter, for the error message.
 
@@ -109,10 +108,9 @@ def _split_list(text: str) -> list[Any] | None:
 def _parsed_numbers(kind: Kind, text: str, name: str) -> list[Any] | None:
     """Return the numbers in a text with commas or ranges, or None for a single value.
 
-    Ranges such as "1..5" are expanded to numbers.
-    Other items remain texts, which are validated
-    later. ``name`` is the parameter's, for errors.
-    ``kind`` says whether they are whole numbers.
+    Ranges such as "1..5" are expanded to numbers. Other items remain
+    texts, which are validated later. ``name`` is the parameter's, for
+    errors. ``kind`` says whether they are whole numbers.
     """
     items = _split_list(text)
     if items is None and ".." not in text and "…" not in text:
@@ -133,14 +131,12 @@ def _parsed_numbers(kind: Kind, text: str, name: str) -> list[Any] | None:
 def _is_whole_value(kind: Kind, item: Any) -> bool:
     """Return whether an element of a list is a whole value: a set of features, or costs of features.
 
-    Otherwise the list is the value, and the element is
-    a single id or (id, cost) pair. ``item`` is the
-    element, and ``kind`` that of the parameter,
-    features or costs.
+    Otherwise the list is the value, and the element is a single id or
+    (id, cost) pair. ``item`` is the element, and ``kind`` that of the
+    parameter, features or costs.
     """
-    # A text or a number is no set of features or
-    # costs. Only the word "milliseconds" is a
-    # whole value: it stands for measured costs.
+    # A text or a number is no set of features or costs. Only the word
+    # "milliseconds" is a whole value: it stands for measured costs.
     if isinstance(item, str) or not isinstance(item, Iterable):
         return kind is Kind.COSTS and item == MILLISECONDS
     if kind is Kind.FEATURES or isinstance(item, Mapping):
@@ -176,10 +172,11 @@ class Parameter:
     kind : Kind
         Kind of its values.
     default : object
-        Canonical default: a tuple of numbers for a grid, a number or None, a
-        choice's key, a bool, a measure's name, a tuple of feature ids, or for
-        costs a tuple of (id, cost) pairs or "milliseconds". Except for grids it
-        is a single value; a plan may contain a tuple of several values.
+        Canonical default: a tuple of numbers for a grid, a number or
+        None, a choice's key, a bool, a measure's name, a tuple of
+        feature ids, or for costs a tuple of (id, cost) pairs or
+        "milliseconds". Except for grids it is a single value; a plan
+        may contain a tuple of several values.
     help : str
         Description in one or two sentences.
     symbol, source : str
@@ -195,26 +192,28 @@ class Parameter:
     none_names : tuple of str
         Former names of an empty value, in stored plans and studies.
     ranks : bool
-        For a selector: whether the parameter concerns only the method's own
-        ranking model. Such a parameter is not used with a final ranker.
+        For a selector: whether the parameter concerns only the method's
+        own ranking model. Such a parameter is not used with a final
+        ranker.
     only_with : tuple of (str, tuple), or ()
-        Another parameter of the method, and its values for which this parameter
-        has an effect. With other values, this parameter is neither shown nor
-        passed to the estimator.
+        Another parameter of the method, and its values for which this
+        parameter has an effect. With other values, this parameter is
+        neither shown nor passed to the estimator.
     changes_criterion : bool
-        Whether each value defines another criterion, so that the criterion
-        cannot select among them.
+        Whether each value defines another criterion, so that the
+        criterion cannot select among them.
     basic : bool
-        Whether forms show the parameter in their first part. Parameters that
-        most runs leave at their defaults are under "More options".
+        Whether forms show the parameter in their first part. Parameters
+        that most runs leave at their defaults are under "More options".
     offers_several : bool
         Whether forms offer several values. False if all values give the same model.
     summed : bool
         Whether sums and products of the choices may be given, such as "linear +
         0.5 * rbf"; see :mod:`rankstudio.engine.support.named_sums`.
     own_file : bool
-        Whether a CSV file may be given in place of a choice, or to an estimator
-        an array or a function. See :mod:`rankstudio.engine.methods.own_values`.
+        Whether a CSV file may be given in place of a choice, or to an
+        estimator an array or a function. See
+        :mod:`rankstudio.engine.methods.own_values`.
 
     Examples
     --------
@@ -269,8 +268,7 @@ class Parameter:
                 )
                 # Without bounds, the text would end in a space.
                 text = number.format(bounds=self._bounds()).strip()
-                # The word for no value, ""
-                # if there has to be one.
+                # The word for no value, "" if there has to be one.
                 none = tr(self.none_label)
                 return (
                     tr("{number}, or empty for {none}").format(number=text, none=none)
@@ -290,9 +288,8 @@ class Parameter:
             case Kind.TEXT:
                 return tr("a name, a number, or a call such as Ridge(alpha=2.0)")
             case Kind.CHOICE:
-                # `own_file`: also the user's own numbers,
-                # from a file. `summed`: also sums and
-                # products of choices.
+                # `own_file`: also the user's own numbers, from a file.
+                # `summed`: also sums and products of choices.
                 keys = [key for key, _ in self.choices]
                 text = tr("one of {keys}")
                 if self.own_file:
@@ -327,17 +324,15 @@ class Parameter:
     def counts(self, values: Mapping[str, Any]) -> bool:
         """Return whether the parameter has an effect with these values of the other parameters, by name.
 
-        The effect may depend on one other parameter. If
-        that parameter has several values, one value with
-        the effect is enough, or one term of a value that is
-        a sum, such as "linear + rbf".
+        The effect may depend on one other parameter. If that parameter
+        has several values, one value with the effect is enough, or one
+        term of a value that is a sum, such as "linear + rbf".
         """
         if not self.only_with:
             return True
         name, required_values = self.only_with  # of the other parameter
         value = values.get(name)
-        # Several values are a tuple;
-        # `_parts` are the terms of a sum.
+        # Several values are a tuple; `_parts` are the terms of a sum.
         single_values = value if isinstance(value, tuple) else (value,)
         return any(
             part in required_values
@@ -348,20 +343,19 @@ class Parameter:
     def check(self, value: Any) -> Any:
         """Validate and return a single value that a program passes to an estimator.
 
-        Unlike values of users, numbers must not be texts.
-        Numbers of numpy become Python's.
+        Unlike values of users, numbers must not be texts. Numbers of
+        numpy become Python's.
 
         Raises
         ------
         ParameterError
-            If the value is out of range. The message contains the name of the
-            estimator's argument, not the label for users.
+            If the value is out of range. The message contains the name
+            of the estimator's argument, not the label for users.
         """
         import numpy as np  # noqa: PLC0415 - reading the catalog must not wait for it
 
         is_integer = self.kind is Kind.INTEGER
-        # Each case returns a valid value,
-        # or says what was expected.
+        # Each case returns a valid value, or says what was expected.
         match self.kind:
             case Kind.GRID | Kind.NUMBER | Kind.INTEGER:
                 if value is None and self.none_label:
@@ -384,15 +378,14 @@ class Parameter:
                 expected = "True or False"
             case Kind.CHOICE:
                 *earlier_keys, last = [key for key, _ in self.choices]
-                # The type is compared first: the comparison of an array with a
-                # text has no single truth value, and 1 == True.
+                # The type is compared first: the comparison of an array
+                # with a text has no single truth value, and 1 == True.
                 if any(
                     isinstance(value, type(key)) and value == key
                     for key in (*earlier_keys, last)
                 ):
                     return value
-                # A parameter with `own_file` also
-                # takes a user's own numbers.
+                # A parameter with `own_file` also takes a user's own numbers.
                 if self.own_file and not isinstance(value, str):
                     # An array or a function, which is checked together with the data.
                     return value
@@ -400,9 +393,8 @@ class Parameter:
                     return format_sum(
                         parse_sum(value, (*earlier_keys, last), self.name)
                     )
-                # Only a parameter with `own_file` also takes
-                # arrays and functions, and one with `summed` sums
-                # of its choices.
+                # Only a parameter with `own_file` also takes arrays and
+                # functions, and one with `summed` sums of its choices.
                 expected = f"{', '.join((*earlier_keys, last))}, an array or a function"
                 expected = (
                     expected
@@ -414,23 +406,23 @@ class Parameter:
                         f", or a sum or product such as {last} * {earlier_keys[0]}"
                     )
             case _:
-                # No estimator has an argument of another kind: ids of features
-                # become columns, for example.
+                # No estimator has an argument of another kind: ids of
+                # features become columns, for example.
                 raise AssertionError(self.kind)
         raise ParameterError(self.name, value, expected)
 
     def validate(self, value: Any) -> Any:
         """Check a value of a user, and return it in canonical form; several values become a tuple.
 
-        Several values are a list, or a text such as
-        "50, 100"; their order stays. The tuple has
-        at least two. A grid of numbers is one value.
+        Several values are a list, or a text such as "50, 100"; their
+        order stays. The tuple has at least two. A grid of numbers is
+        one value.
 
         Raises
         ------
         ParameterError
-            If the value is out of range; the message names the parameter,
-            the range and the value.
+            If the value is out of range; the message names the
+            parameter, the range and the value.
         """
         if self.kind is Kind.GRID:
             return self._validate_grid(value)
@@ -468,9 +460,8 @@ class Parameter:
     def _validate_one(self, value: Any) -> Any:
         """Return a single value in canonical form, by its kind; ParameterError for an invalid value.
 
-        A choice may also be the name of a file with own
-        values, or a sum of choices, if the parameter allows
-        it.
+        A choice may also be the name of a file with own values, or a
+        sum of choices, if the parameter allows it.
         """
         match self.kind:
             case Kind.INTEGER | Kind.NUMBER:
@@ -549,8 +540,8 @@ class Parameter:
     def _parsed_number(self, text: str) -> float | int:
         """Return the number in a text, which may be a power such as 2^3 unless the kind is an integer.
 
-        Raises a ValueError for other texts, or
-        a ParameterError for several numbers.
+        Raises a ValueError for other texts, or a ParameterError for
+        several numbers.
         """
         if self.kind is Kind.INTEGER:
             return int(text)
@@ -570,9 +561,8 @@ class Parameter:
         """Return the name of a measure of rankings, or None for an empty value; else raise a ParameterError."""
         if self.none_label and value in (None, "", self.none_label):
             return None
-        # The error gets the parameter's label in place of
-        # "measure". Its `meant` is the name that the user
-        # probably meant.
+        # The error gets the parameter's label in place of "measure".
+        # Its `meant` is the name that the user probably meant.
         try:
             named_measure = measure(value)
         except ParameterError as error:
@@ -618,8 +608,8 @@ class Parameter:
 
         The word "milliseconds", for measured costs, is returned unchanged.
         """
-        # A text is either the word for measured costs, or pairs "id: cost" with
-        # commas or semicolons in between.
+        # A text is either the word for measured costs, or pairs "id:
+        # cost" with commas or semicolons in between.
         if isinstance(value, str):
             if value.strip().lower() == MILLISECONDS:
                 return MILLISECONDS
@@ -646,14 +636,14 @@ class Parameter:
     def format(self, value: Any) -> str:
         """Return a canonical value, or several, as a text for reading, with the labels of choices.
 
-        Among several values, None is written as ``none_label``, such as "all";
-        a single None is "", like an empty field.
+        Among several values, None is written as ``none_label``, such as
+        "all"; a single None is "", like an empty field.
         """
         if self.kind is Kind.GRID:
             return format_grid(value)
         if self.several(value):
-            # `between` is the text between values.
-            # `_format_one` returns "" for None.
+            # `between` is the text between values. `_format_one`
+            # returns "" for None.
             return self.kind.between.join(
                 self._format_one(v) or self.none_label for v in value
             )

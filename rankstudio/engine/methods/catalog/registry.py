@@ -1,7 +1,7 @@
 """The methods that this process knows.
 
-These are the methods of plug-ins, methods added by a program, and methods that
-opened studies describe.
+These are the methods of plug-ins, methods added by a program, and
+methods that opened studies describe.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ class MethodRegistry:
     Parameters
     ----------
     entries : iterable of Method, optional
-        Methods in the order of the catalog; by default the methods of all
-        plug-ins, read on first use.
+        Methods in the order of the catalog; by default the methods of
+        all plug-ins, read on first use.
 
     Notes
     -----
-    All threads of the process use one registry. Methods are never removed,
-    because plans may name them.
+    All threads of the process use one registry. Methods are never
+    removed, because plans may name them.
     """
 
     def __init__(self, entries: Iterable[Method] | None = None) -> None:
@@ -61,11 +61,10 @@ class MethodRegistry:
     def find(self, key: str) -> Method | None:
         """Return a method by its key; None for an unknown key.
 
-        Methods that are only described by a study,
-        and cannot run, are found, too. The key of a
-        method of a Python file ends with "@" and a
-        checksum. Without this end, the method that
-        was added last from this file is found.
+        Methods that are only described by a study, and cannot run, are
+        found, too. The key of a method of a Python file ends with "@"
+        and a checksum. Without this end, the method that was added last
+        from this file is found.
         """
         entries = self._entries()
         method = entries.get(key) or self._remembered.get(key)
@@ -106,8 +105,8 @@ class MethodRegistry:
             entries = self._entries()
             refuse_invalid(entry)
             existing = entries.get(entry.key)
-            # RankStudio's own methods, which have no
-            # origin, are those of plug-ins, too.
+            # RankStudio's own methods, which have no origin, are those
+            # of plug-ins, too.
             is_of_plugin = existing is not None and (
                 existing.origin is None or existing.origin.kind is OriginKind.PACKAGE
             )
@@ -116,8 +115,8 @@ class MethodRegistry:
                     "A method with the key {key} exists already. Choose another key."
                 )
                 raise PlanError(text.format(key=shown(entry.key)))
-            # Later entries replace earlier ones with the
-            # same key. `_by_kind` orders them for lists.
+            # Later entries replace earlier ones with the same key.
+            # `_by_kind` orders them for lists.
             self._listed = _by_kind([*entries.values(), entry])
             return entry
 
@@ -149,13 +148,12 @@ def _by_kind(entries: Iterable[Method]) -> dict[str, Method]:
 def _methods_of_plugins() -> list[Method]:
     """Return the methods of all plug-ins, and warn about methods that cannot be used.
 
-    Methods of other packages get the package as their
-    origin; RankStudio's own have none.
+    Methods of other packages get the package as their origin;
+    RankStudio's own have none.
     """
     entries: list[Method] = []
-    # `entries_of` fills in these texts. It leaves
-    # out entries that are refused, or whose key
-    # exists already, and warns about them.
+    # `entries_of` fills in these texts. It leaves out entries that are
+    # refused, or whose key exists already, and warns about them.
     exists = tr("A method with the key {key} exists already. Choose another key.")
     message = tr("A method of the plug-in {name} cannot be used: {reason}")
     for loaded_plugin, entry in entries_of("methods", refuse_invalid, exists, message):
@@ -179,8 +177,7 @@ def refuse_invalid(entry: object) -> None:
     Parameters
     ----------
     entry : object
-        What a plug-in or a program
-        passes as a :class:`Method`.
+        What a plug-in or a program passes as a :class:`Method`.
     """
     if not isinstance(entry, Method):
         raise PlanError(

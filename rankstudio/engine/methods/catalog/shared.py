@@ -201,10 +201,9 @@ def max_iter(
 ) -> Parameter:
     """Return the parameter that limits a method's iterations, from 1 to ``high``.
 
-    ``default`` is its default, and ``help_text`` its
-    description for users. ``source`` is the passage of
-    the paper that names the limit T; "" if no passage
-    does.
+    ``default`` is its default, and ``help_text`` its description for
+    users. ``source`` is the passage of the paper that names the limit
+    T; "" if no passage does.
     """
     return Parameter(
         name="max_iter",
@@ -223,8 +222,7 @@ def max_iter(
 def rounds(default: int, source: str) -> Parameter:
     """Return the parameter that limits the rounds of boosting, each of which adds a weak ranker.
 
-    ``default`` is its default. ``source``
-    is the passage of the paper about it.
+    ``default`` is its default. ``source`` is the passage of the paper about it.
     """
     return Parameter(
         name="n_rounds",

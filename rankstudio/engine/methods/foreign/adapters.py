@@ -50,8 +50,7 @@ class Wrapped:
     Attributes
     ----------
     target : callable
-        Class of the selector or ranker, or function
-        ``scores(X, y, qid)``.
+        Class of the selector or ranker, or function ``scores(X, y, qid)``.
     size_argument : str
         Name of the argument with the number of features; "" if there is none.
     """
@@ -64,12 +63,10 @@ class Wrapped:
     def trained(self, data: QueryData, size: int) -> Any:
         """Make an object of the target's class, train it on documents, and return it.
 
-        The target is the class or function of another
-        library that this estimator wraps. If it is a
-        function, return its scores, one per feature.
-        ``size`` is the number of features to select, for a
-        class that has an argument for it. ``data`` has the
-        documents.
+        The target is the class or function of another library that this
+        estimator wraps. If it is a function, return its scores, one per
+        feature. ``size`` is the number of features to select, for a
+        class that has an argument for it. ``data`` has the documents.
 
         Raises
         ------
@@ -77,8 +74,9 @@ class Wrapped:
             If training fails.
         """
         arguments = self._arguments(size)
-        # Copies, because foreign code may change its arguments. A parameter of
-        # the method decides whether features are centred within queries.
+        # Copies, because foreign code may change its arguments. A
+        # parameter of the method decides whether features are centred
+        # within queries.
         X = np.array(
             data.centred[0] if self.values.get(CENTRED, False) else data.X, order="C"
         )
@@ -87,8 +85,9 @@ class Wrapped:
         try:
             # What foreign code prints goes to standard error.
             with PRINTED_TO_STDERR:
-                # A function returns its result at once. An object has ``fit``,
-                # which returns itself, another object, or None.
+                # A function returns its result at once. An object has
+                # ``fit``, which returns itself, another object, or
+                # None.
                 if not isinstance(self.target, type):
                     return np.asarray(
                         self.target(
@@ -116,8 +115,8 @@ class Wrapped:
         modules = (module,) if module in sys.modules else ()
         accepted = inspect.signature(self.target).parameters
         arguments: dict[str, Any] = {}
-        # Only arguments that the class or the function has, except those that
-        # RankStudio sets.
+        # Only arguments that the class or the function has, except
+        # those that RankStudio sets.
         for p in self.entry.parameters:
             if p.name not in accepted or p.name in OWN:
                 continue
@@ -134,9 +133,9 @@ class Wrapped:
         # The number of features and the seed come from RankStudio.
         if self.size_argument:
             arguments[self.size_argument] = size
-        # The seed, under each of its usual names that
-        # the class or function has. No parameter of the
-        # method has such a name, so nothing is replaced.
+        # The seed, under each of its usual names that the class or
+        # function has. No parameter of the method has such a name, so
+        # nothing is replaced.
         arguments |= {
             name: self.values["seed"]
             for name in SEED
@@ -150,8 +149,8 @@ def _data_arguments(
 ) -> list[Any]:
     """Return the positional arguments of a function ``scores(X, y)`` or ``scores(X, y, qid)``.
 
-    The documents have the features X (m, n),
-    labels y (m,) and query numbers qid (m,).
+    The documents have the features X (m, n), labels y (m,) and query
+    numbers qid (m,).
     """
     names = list(inspect.signature(function).parameters)
     takes_queries = len(names) > 2 and names[2] == "qid"
@@ -161,10 +160,9 @@ def _data_arguments(
 def _query_arguments(fit: Callable[..., Any], qid: Ints, ptr: Ints) -> dict[str, Any]:
     """Return the queries as the keyword argument that ``fit`` accepts, {} if it accepts none.
 
-    ``qid`` (m,) are the numbers of the documents'
-    queries; query q has the rows ``ptr[q]:ptr[q + 1]``.
-    Libraries take the query of each document as ``qid``
-    or ``groups``, or as ``group`` the sizes of the
+    ``qid`` (m,) are the numbers of the documents' queries; query q has
+    the rows ``ptr[q]:ptr[q + 1]``. Libraries take the query of each
+    document as ``qid`` or ``groups``, or as ``group`` the sizes of the
     queries.
     """
     names = inspect.signature(fit).parameters
@@ -178,10 +176,11 @@ def _query_arguments(fit: Callable[..., Any], qid: Ints, ptr: Ints) -> dict[str,
 class WrappedSelector(Wrapped, PathSelector):
     """Selector that orders features by an object of another library; RankRLS ranks with the features.
 
-    The order comes from the first of these attributes that the trained object
-    has: ``selection_order_``, ``scores_``, ``feature_importances_``, ``coef_``,
-    ``ranking_``, ``support_``. If the object only has ``support_``, a set
-    without an order, the only step is the model with this set.
+    The order comes from the first of these attributes that the trained
+    object has: ``selection_order_``, ``scores_``,
+    ``feature_importances_``, ``coef_``, ``ranking_``, ``support_``. If
+    the object only has ``support_``, a set without an order, the only
+    step is the model with this set.
     """
 
     def __init__(self, **values: Any) -> None:
@@ -205,12 +204,11 @@ class WrappedSelector(Wrapped, PathSelector):
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Train the object of the other library, and return the order or the set of features that it has.
 
-        Of an order, the first k features are returned; a
-        set is complete, whatever its size. From the result,
-        the caller sets the attribute ``_is_set``, which
-        says whether the result is a set. ``data`` are the
-        training documents. The generator yields progress
-        events, and then returns the result.
+        Of an order, the first k features are returned; a set is
+        complete, whatever its size. From the result, the caller sets
+        the attribute ``_is_set``, which says whether the result is a
+        set. ``data`` are the training documents. The generator yields
+        progress events, and then returns the result.
         """
         yield WorkProgress(tr("ordering features"), 0.0)
         documents = data.whole(self.entry.label)
@@ -218,10 +216,10 @@ class WrappedSelector(Wrapped, PathSelector):
         order = self._ordered(self.trained(documents, k), n)
         # `size_argument` is the argument for k of the other library, "" for none.
         if order.is_set and self.size_argument and k != 1:
-            # A set of k features has no order. Some objects rank
-            # the features that they have not selected, as recursive
-            # elimination does: trained to select a single feature,
-            # they order all. Otherwise the set stays.
+            # A set of k features has no order. Some objects rank the
+            # features that they have not selected, as recursive
+            # elimination does: trained to select a single feature, they
+            # order all. Otherwise the set stays.
             smaller = self._ordered(self.trained(documents, 1), n)
             order = order if smaller.is_set else smaller
         if not order.columns.size:
@@ -234,13 +232,12 @@ class WrappedSelector(Wrapped, PathSelector):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step per feature of the order; for a set, only the step with all of its features.
 
-        Progress events come first. ``data`` are the
-        training documents.
+        Progress events come first. ``data`` are the training documents.
         """
         last: Step | None = None
         for item in super().work(data):
-            # The steps of a set would be in an order without meaning: only the
-            # last one, with the whole set, counts.
+            # The steps of a set would be in an order without meaning:
+            # only the last one, with the whole set, counts.
             if isinstance(item, Step) and self._is_set:
                 last = item
             else:
@@ -258,15 +255,15 @@ class WrappedSelector(Wrapped, PathSelector):
     def _ordered(self, fitted: Any, n: int) -> _Order:
         """Return the order, or the set, of n features that a trained object or a function's scores give.
 
-        ``fitted`` is the object, or the array of
-        scores. Raises a MethodError if the object has
-        none of the attributes that say what it selects.
+        ``fitted`` is the object, or the array of scores. Raises a
+        MethodError if the object has none of the attributes that say
+        what it selects.
         """
         # The result of a function is an array of scores.
         if isinstance(fitted, np.ndarray):
             return self._by_scores(fitted, n, "scores")
-        # Otherwise the first of these attributes that exists, the most exact
-        # first: an order, scores, ranks, a set.
+        # Otherwise the first of these attributes that exists, the most
+        # exact first: an order, scores, ranks, a set.
         columns = getattr(fitted, "selection_order_", None)
         if columns is not None:
             return _Order(self._columns(columns, n), np.full(n, np.nan))
@@ -277,8 +274,9 @@ class WrappedSelector(Wrapped, PathSelector):
                 sizes = np.abs(values) if name == "coef_" else values
                 return self._by_scores(sizes, n, name)
         ranks = getattr(fitted, "ranking_", None)
-        # Rank 1 is the best, so scores are negative ranks. Two different ranks
-        # are only a set and the rest: an attribute with the set is preferred.
+        # Rank 1 is the best, so scores are negative ranks. Two
+        # different ranks are only a set and the rest: an attribute with
+        # the set is preferred.
         if ranks is not None and np.unique(ranks).size > 2:
             return self._by_scores(-np.asarray(ranks, dtype=np.float64), n, "ranking_")
         # A set: a mask or columns, which some classes return by a method.
@@ -304,10 +302,10 @@ class WrappedSelector(Wrapped, PathSelector):
     def _by_scores(self, values: Any, n: int, name: str) -> _Order:
         """Return the order of n features by descending scores, with the scores.
 
-        ``values`` are the scores, (n,) or with one row per
-        class, which are added up. ``name`` is the attribute
-        that has them, for errors. Raises a MethodError for
-        other shapes, or scores that are all NaN.
+        ``values`` are the scores, (n,) or with one row per class, which
+        are added up. ``name`` is the attribute that has them, for
+        errors. Raises a MethodError for other shapes, or scores that
+        are all NaN.
         """
         scores = np.asarray(values, dtype=np.float64)
         if scores.ndim == 2 and scores.shape[1] == n:
@@ -366,8 +364,8 @@ class PredictingStep(Step):
     label : str
         Label of the method, for messages.
     model : object
-        Trained object with ``predict``. A study does not store the object,
-        because reading it would run code.
+        Trained object with ``predict``. A study does not store the
+        object, because reading it would run code.
     """
 
     linear: ClassVar[bool] = False
@@ -378,9 +376,8 @@ class PredictingStep(Step):
     def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
         """Return the scores (m,) that the model predicts for documents with features ``columns`` (n, m).
 
-        ``previous_scores`` are not used. Raises
-        a MethodError if the model fails, or
-        predicts anything but m finite numbers.
+        ``previous_scores`` are not used. Raises a MethodError if the
+        model fails, or predicts anything but m finite numbers.
         """
         try:
             scores = np.asarray(
@@ -421,8 +418,8 @@ class WrappedRanker(Wrapped, LinearRanker):
         weights = _model_weights(model, n)
         no_criterion = float("nan")
         no_candidates = np.empty(0)
-        # A linear model is one step with its weights, which RankStudio can
-        # score, show and export itself.
+        # A linear model is one step with its weights, which RankStudio
+        # can score, show and export itself.
         if weights is not None and _is_linear(model, weights, data.X):
             yield Step(
                 number=1,
@@ -432,8 +429,8 @@ class WrappedRanker(Wrapped, LinearRanker):
                 candidates=no_candidates,
             )
             return
-        # Any other model is part of the step. In place of weights, the step has
-        # the model's importances of features, or else ones.
+        # Any other model is part of the step. In place of weights, the
+        # step has the model's importances of features, or else ones.
         importance = np.asarray(
             getattr(model, "feature_importances_", np.ones(n)), dtype=np.float64
         )
@@ -464,16 +461,14 @@ def _model_weights(model: Any, n: int) -> Floats | None:
 def _is_linear(model: Any, weights: Floats, X: Floats) -> bool:
     """Return whether a model's scores are weighted sums of the features, plus a constant.
 
-    The attribute ``coef_`` of a model, here ``weights``
-    (n,), may have another meaning. So the scores of
-    documents X (m, n) are compared with their weighted
-    sums, up to rounding.
+    The attribute ``coef_`` of a model, here ``weights`` (n,), may have
+    another meaning. So the scores of documents X (m, n) are compared
+    with their weighted sums, up to rounding.
     """
     scores = np.asarray(model.predict(np.array(X)), dtype=np.float64)
     sums = X @ weights
     differences = scores - sums
-    # The tolerance refers to the largest
-    # number; "tiny" only avoids 0.
+    # The tolerance refers to the largest number; "tiny" only avoids 0.
     largest = max(
         float(np.abs(sums).max()),
         float(np.abs(scores).max()),

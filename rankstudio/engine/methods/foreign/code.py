@@ -104,8 +104,8 @@ class Code:
         Raises
         ------
         PlanError
-            If the code cannot be imported; for a syntax error, the message
-            contains the line of the file.
+            If the code cannot be imported; for a syntax error, the
+            message contains the line of the file.
         """
         is_file = self.origin.kind is OriginKind.FILE
         with _IMPORT_LOCKS.setdefault(
@@ -140,8 +140,8 @@ class LocalMethod(Method):
 def _guarded_estimator(entry: LocalMethod) -> type[Any]:
     """Return the estimator class of a method of the user's code, whose steps are checked.
 
-    A class of another library, or a function, is wrapped
-    as an estimator. The class of each method is made once.
+    A class of another library, or a function, is wrapped as an
+    estimator. The class of each method is made once.
     """
     from rankstudio.engine.methods.foreign.guard import guarded  # noqa: PLC0415 - on first use
 
@@ -158,9 +158,10 @@ def method_of(text: str) -> Method:
     Parameters
     ----------
     text : str
-        ``"my_method.py:MRMR"``, ``"my_method.py"`` for a file with one method,
-        or an import path such as ``"sklearn.feature_selection.SelectKBest"``,
-        or a command line after ``"command:"``.
+        ``"my_method.py:MRMR"``, ``"my_method.py"`` for a file with one
+        method, or an import path such as
+        ``"sklearn.feature_selection.SelectKBest"``, or a command line
+        after ``"command:"``.
 
     Raises
     ------
@@ -172,10 +173,10 @@ def method_of(text: str) -> Method:
     if names_file(text):
         path, name = _file_and_name(text)
         code = code_of_file(path, name)
-        # In a plan, the beginning of the file's checksum
-        # follows after "@". A file with another checksum has
-        # changed; without "@", the beginning is "", which
-        # fits any. For a file, the origin has its checksum.
+        # In a plan, the beginning of the file's checksum follows after
+        # "@". A file with another checksum has changed; without "@",
+        # the beginning is "", which fits any. For a file, the origin
+        # has its checksum.
         if not code.origin.version_or_checksum.startswith(file_key(text).digest):
             raise changed_since(path)
         return entry_of(code)
@@ -208,8 +209,8 @@ class FileKey:
     name : str
         Name of the file without its folder.
     method : str
-        Name of the class or function; "" if the key does not name it, as the
-        file has only one.
+        Name of the class or function; "" if the key does not name it,
+        as the file has only one.
     digest : str
         Beginning of the file's SHA-256; "" if the key has none.
     """
@@ -239,8 +240,7 @@ def _origin_and_source(path: Path) -> tuple[Origin, str]:
     try:
         source = read_text(path, _MOST_BYTES)
     except (OSError, ValueError) as error:
-        # The reason of the system without the
-        # path, which the text has already.
+        # The reason of the system without the path, which the text has already.
         reason = getattr(error, "strerror", None) or error
         text = tr("{path}: the file cannot be read: {reason}.")
         raise PlanError(text.format(path=path, reason=reason)) from error
@@ -329,8 +329,8 @@ def codes_of_file(
     path : Path
         The file.
     fits : callable, optional
-        Returns whether to include a class or function; by default whether it
-        can be a method.
+        Returns whether to include a class or function; by default
+        whether it can be a method.
 
     Raises
     ------
@@ -363,10 +363,10 @@ def code_of_import(path: str) -> Code:
                 path=shown(path), example="sklearn.feature_selection.SelectKBest"
             )
         )
-    # The package that has the module, which may have another
-    # name, and its version. Several packages may share a module;
-    # the first one is shown. A module of Python itself is
-    # its own package, without a version.
+    # The package that has the module, which may have another name, and
+    # its version. Several packages may share a module; the first one is
+    # shown. A module of Python itself is its own package, without a
+    # version.
     top_module, _, _ = path.partition(".")
     package, *_ = packages_distributions().get(top_module, [top_module])
     try:
@@ -379,8 +379,8 @@ def code_of_import(path: str) -> Code:
         ),
         path,
     )
-    # Called for its errors only: the import is tried
-    # at once, so that a mistake is known before a run.
+    # Called for its errors only: the import is tried at once, so that a
+    # mistake is known before a run.
     code.target()
     return code
 
@@ -388,8 +388,8 @@ def code_of_import(path: str) -> Code:
 def entry_of(code: Code) -> Method:
     """Return the entry in the catalog for a class or a function.
 
-    The class may declare its entry. Otherwise the entry
-    is made from the signature.
+    The class may declare its entry. Otherwise the entry is made from
+    the signature.
 
     Raises
     ------
@@ -404,8 +404,8 @@ def entry_of(code: Code) -> Method:
             name: getattr(declared_entry, name)
             for name in declared_entry.__dataclass_fields__
         }
-        # Key and origin, which come last, replace the declared ones: they say
-        # which file or library the class is from.
+        # Key and origin, which come last, replace the declared ones:
+        # they say which file or library the class is from.
         return LocalMethod(
             **{**fields, "key": code.key, "origin": code.origin, "code": code}
         )
@@ -427,9 +427,8 @@ def _shared_fields(
 ) -> dict[str, Any]:
     """Return the fields of a catalog entry that all kinds of classes and functions have, by name.
 
-    ``selects`` says whether the code selects features or
-    only ranks. ``code`` says where the class or function
-    ``target`` is from.
+    ``selects`` says whether the code selects features or only ranks.
+    ``code`` says where the class or function ``target`` is from.
     """
     # The name of the class or function, without the path of its module.
     label = code.name.rpartition(".")[2]
@@ -455,12 +454,12 @@ def _estimator_entry(code: Code, target: type[LinearRanker]) -> LocalMethod:
 
     ``code`` says where the class ``target`` is from.
     """
-    # The features of a PathSelector are ranked by RankRLS, whose parameter is
-    # λ. Any other estimator has a criterion of its own.
+    # The features of a PathSelector are ranked by RankRLS, whose
+    # parameter is λ. Any other estimator has a criterion of its own.
     is_path = issubclass(target, PathSelector)
-    # The skipped arguments have ready-made
-    # parameters, such as RANKING_LAMBDA and SIZE, the
-    # number of features, or are options of a plan.
+    # The skipped arguments have ready-made parameters, such as
+    # RANKING_LAMBDA and SIZE, the number of features, or are options of
+    # a plan.
     parameters = parameters_of(
         target, skip=("regularization", "groups", "costs", "budget")
     )
@@ -481,17 +480,17 @@ def _wrapped_entry(code: Code, target: Callable[..., Any]) -> LocalMethod:
     ``code`` says where the class or function ``target`` is from.
     """
     is_selector = selects(target)
-    # The data, the seed and what RankStudio sets
-    # itself are no parameters of the method. SEED
-    # and DATA have their usual names as arguments.
+    # The data, the seed and what RankStudio sets itself are no
+    # parameters of the method. SEED and DATA have their usual names as
+    # arguments.
     seeds = [name for name in SEED if name in inspect.signature(target).parameters]
     parameters = parameters_of(
         target, skip=(*DATA, *seeds, "regularization", "groups", CENTRED)
     )
     seed = ("seed",) if seeds else ()
     shared_fields = _shared_fields(code, target, selects=is_selector)
-    # A ranker has only its own parameters. After a selector, RankRLS ranks with
-    # the features, so its λ is a parameter, too.
+    # A ranker has only its own parameters. After a selector, RankRLS
+    # ranks with the features, so its λ is a parameter, too.
     if not is_selector:
         return LocalMethod(**shared_fields, parameters=parameters, takes=seed)
     return LocalMethod(
@@ -522,9 +521,9 @@ def _class_or_function(code: Code) -> Callable[..., Any]:
         )
     except (RuntimeError, TimeoutError) as error:
         text = tr("{name} cannot be imported: {error}.")
-        # An exception of the import is the cause, and its
-        # type is named. Without a cause, the time limit
-        # was exceeded, which the error says by itself.
+        # An exception of the import is the cause, and its type is
+        # named. Without a cause, the time limit was exceeded, which the
+        # error says by itself.
         cause = error.__cause__ or error
         reason = (
             f"{type(cause).__name__}: {cause}"
@@ -545,18 +544,17 @@ def _class_or_function(code: Code) -> Callable[..., Any]:
 def _run_file(origin: Origin, source: str) -> ModuleType:
     """Run the text of a Python file as a new module, and return the module.
 
-    The same text is run once. Raises a PlanError for a
-    mistake in the file, or if it runs for too long.
-    ``source`` is this text, and ``origin`` says which
-    file it is from.
+    The same text is run once. Raises a PlanError for a mistake in the
+    file, or if it runs for too long. ``source`` is this text, and
+    ``origin`` says which file it is from.
     """
     # The module has a name of its own for each version of the file.
     name = f"rankstudio_file_{origin.version_or_checksum[:_CHECKSUM_DIGITS]}"
     module = ModuleType(name, tr("Methods of {file}.").format(file=origin.name))
     module.__file__ = origin.path
     file = origin.path or origin.name
-    # Tracebacks read lines from this cache. So they show the lines that were
-    # run, also in a worker on a computer without the file.
+    # Tracebacks read lines from this cache. So they show the lines that
+    # were run, also in a worker on a computer without the file.
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     sys.modules[name] = module
     # `called` runs it on another thread, with a time limit.

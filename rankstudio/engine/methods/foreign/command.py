@@ -1,7 +1,8 @@
 """Methods that run a program in any language.
 
-A selector's program writes an order or scores of the features. A ranker has two
-commands: one writes a model, and one writes the scores of documents.
+A selector's program writes an order or scores of the features. A ranker
+has two commands: one writes a model, and one writes the scores of
+documents.
 """
 
 from __future__ import annotations
@@ -112,33 +113,34 @@ def method_of_command(key: str) -> Method:
     Parameters
     ----------
     key : str
-        ``"command:Rscript my.R {train} {order}"``. Placeholders: ``{train}``, a
-        file in LETOR's format with features 1 to n; ``{order}``, a file to
-        which the program writes the features, best first; or ``{scores}``, a
-        file to which it writes one score per feature; ``{k}``, the number of
-        features; ``{seed}``; and parameters with their defaults, ``{depth=3}``.
+        ``"command:Rscript my.R {train} {order}"``. Placeholders:
+        ``{train}``, a file in LETOR's format with features 1 to n;
+        ``{order}``, a file to which the program writes the features,
+        best first; or ``{scores}``, a file to which it writes one score
+        per feature; ``{k}``, the number of features; ``{seed}``; and
+        parameters with their defaults, ``{depth=3}``.
 
     Raises
     ------
     PlanError
-        If the command line is empty, cannot be split into words, or has an
-        unknown placeholder or no result.
+        If the command line is empty, cannot be split into words, or has
+        an unknown placeholder or no result.
     """
     words = command_words(key)
-    # The placeholders of files and numbers, and
-    # the parameters that the command declares.
+    # The placeholders of files and numbers, and the parameters that the
+    # command declares.
     names, settings = _placeholders(key, words)
     is_ranker = _is_ranker(key, words, names)
     program_name = Path(words[0]).name
     # The command line without "command:"; titles are limited.
     title = one_line(key.removeprefix(PREFIX).strip())[:300]
-    # The label is the name of the script, if a word looks like a file, or else
-    # that of the program.
+    # The label is the name of the script, if a word looks like a file,
+    # or else that of the program.
     scripts = [Path(word).name for word in words[1:] if "." in word and "{" not in word]
     label = scripts[0] if scripts else program_name
-    # A program takes the seed of a run if it has a placeholder
-    # for it. _LIMITS are the parameters that limit its time and
-    # memory; how long it really takes is not known before a run.
+    # A program takes the seed of a run if it has a placeholder for it.
+    # _LIMITS are the parameters that limit its time and memory; how
+    # long it really takes is not known before a run.
     seed = ("seed",) if "seed" in names else ()
     origin = Origin(kind=OriginKind.COMMAND, name=program_name, version_or_checksum="")
     if is_ranker:
@@ -159,8 +161,8 @@ def method_of_command(key: str) -> Method:
             origin=origin,
             seconds=Seconds(fold=5.0, fit=0.1),
         )
-    # A program that writes scores compares features by them. One that writes an
-    # order has no scores.
+    # A program that writes scores compares features by them. One that
+    # writes an order has no scores.
     candidate_score = (
         CandidateScore(tr("score"), "", from_zero=False) if "scores" in names else None
     )
@@ -189,11 +191,10 @@ def method_of_command(key: str) -> Method:
 def _placeholders(key: str, words: list[str]) -> tuple[set[str], dict[str, Parameter]]:
     """Return the names of a command line's placeholders, and the parameters that it declares, by name.
 
-    A parameter is a placeholder with a default,
-    ``{depth=3}``. If it occurs again, its first default
-    counts. Raises a PlanError for an unknown
-    placeholder. ``key`` is the whole command line, for
-    the error, and ``words`` are its words.
+    A parameter is a placeholder with a default, ``{depth=3}``. If it
+    occurs again, its first default counts. Raises a PlanError for an
+    unknown placeholder. ``key`` is the whole command line, for the
+    error, and ``words`` are its words.
     """
     settings: dict[str, Parameter] = {}
     names: set[str] = set()
@@ -225,27 +226,26 @@ def _placeholders(key: str, words: list[str]) -> tuple[set[str], dict[str, Param
 def _is_ranker(key: str, words: list[str], names: set[str]) -> bool:
     """Check the placeholders of a command line, and return whether it is that of a ranker, not of a selector.
 
-    ``key`` is the whole command line, for errors,
-    ``words`` are its words, and ``names`` its
-    placeholders, such as "train" and "scores".
+    ``key`` is the whole command line, for errors, ``words`` are its
+    words, and ``names`` its placeholders, such as "train" and "scores".
 
     Raises
     ------
     PlanError
-        If the command line has the placeholders neither of
-        a selector nor of a ranker.
+        If the command line has the placeholders neither of a selector
+        nor of a ranker.
     """
     if THEN not in words:  # ";", between two commands
-        # A command line of one command: a selector, which reads the training
-        # data and writes one result.
+        # A command line of one command: a selector, which reads the
+        # training data and writes one result.
         has_one_result = ("order" in names) != ("scores" in names)
         has_names_of_ranker = bool({"model", "documents"} & names)
         if "train" in names and has_one_result and not has_names_of_ranker:
             return False
         text = tr("{key}: expected {{train}}, and either {{order}} or {{scores}}.")
         raise PlanError(text.format(key=one_line(key)))
-    # A command line of two commands: the first one trains, and the second one
-    # scores with the model.
+    # A command line of two commands: the first one trains, and the
+    # second one scores with the model.
     middle = words.index(THEN)
     training_words = words[:middle]
     scoring_words = words[middle + 1 :]
@@ -297,14 +297,13 @@ class ProgramSelector(RunsProgram, PathSelector):
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Run the program on the training documents, and return the first k features of the order that it writes.
 
-        This is a generator: before it returns
-        the Ordering, it yields progress, and
-        a note with what the program prints.
+        This is a generator: before it returns the Ordering, it yields
+        progress, and a note with what the program prints.
         """
         documents: QueryData = data.whole(self.entry.label)
         n = data.X.shape[1]
-        # The program reads the training documents from a file, and its messages
-        # become a note.
+        # The program reads the training documents from a file, and its
+        # messages become a note.
         with tempfile.TemporaryDirectory(prefix="rankstudio-") as name:
             folder = Path(name)
             save_letor(_dataset(documents), folder / "train.txt", comments=False)
@@ -317,8 +316,9 @@ class ProgramSelector(RunsProgram, PathSelector):
                         label=self.entry.label, text=messages
                     )
                 )
-            # The program writes either scores, from which the order follows, or
-            # the order itself. In an order, all features have NaN as scores.
+            # The program writes either scores, from which the order
+            # follows, or the order itself. In an order, all features
+            # have NaN as scores.
             scores_file = folder / "scores.txt"
             if scores_file.exists() or self.wants("scores"):
                 scores = self._numbers(scores_file, n)
@@ -330,8 +330,7 @@ class ProgramSelector(RunsProgram, PathSelector):
     def _numbers(self, path: Path, n: int) -> Floats:
         """Return the scores (n,) that a program wrote to a file, one per feature.
 
-        ``path`` is that of the file. Raises a MethodError
-        for an invalid file.
+        ``path`` is that of the file. Raises a MethodError for an invalid file.
         """
         words = self.written_words(path)
         try:
@@ -352,9 +351,8 @@ class ProgramSelector(RunsProgram, PathSelector):
     ) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Return the columns, from 0, that a program wrote to a file as numbers of features, from 1.
 
-        ``path`` is that of the file, and ``n`` the number
-        of features. Raises a MethodError for an invalid
-        file.
+        ``path`` is that of the file, and ``n`` the number of features.
+        Raises a MethodError for an invalid file.
         """
         words = self.written_words(path)
         # A word that is no number makes this list shorter than that of the words.
@@ -384,8 +382,8 @@ class ProgramRanker(RunsProgram, LinearRanker):
         documents = training_data(data).whole(self.entry.label)
         n = documents.X.shape[1]
         words = command_words(self.entry.key)
-        # The command before ";" trains: it reads the documents from a file, and
-        # writes its model to another one.
+        # The command before ";" trains: it reads the documents from a
+        # file, and writes its model to another one.
         with tempfile.TemporaryDirectory(prefix="rankstudio-") as name:
             folder = Path(name)
             save_letor(_dataset(documents), folder / "train.txt", comments=False)
@@ -397,8 +395,8 @@ class ProgramRanker(RunsProgram, LinearRanker):
                     )
                 )
             model = self.written_bytes(folder / "model.txt")
-        # The model is a file of unknown form, so the importance of each feature
-        # is not known: all are 1.
+        # The model is a file of unknown form, so the importance of each
+        # feature is not known: all are 1.
         yield PredictingStep(
             number=1,
             selected=tuple(range(n)),
@@ -422,13 +420,13 @@ class ProgramRanker(RunsProgram, LinearRanker):
         Returns
         -------
         ndarray of shape (m,)
-            Scores. Raises a MethodError if the program fails,
-            or writes anything but a score per document.
+            Scores. Raises a MethodError if the program fails, or writes
+            anything but a score per document.
         """
         words = command_words(self.entry.key)
-        # The command after ";" scores. It reads the model and the documents
-        # from files. The documents are one query, and have labels of 0, because
-        # the file's format wants labels.
+        # The command after ";" scores. It reads the model and the
+        # documents from files. The documents are one query, and have
+        # labels of 0, because the file's format wants labels.
         with tempfile.TemporaryDirectory(prefix="rankstudio-") as name:
             folder = Path(name)
             (folder / "model.txt").write_bytes(model)

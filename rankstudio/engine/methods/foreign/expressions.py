@@ -1,8 +1,9 @@
 """Values of parameters that are objects of other libraries, as texts: names, numbers, and calls of classes.
 
-A text is parsed, never evaluated as code: it consists of literals, names, and
-calls of classes with such values. Names are looked up in the method's own
-module, and in modules of scikit-learn; nothing else is imported.
+A text is parsed, never evaluated as code: it consists of literals,
+names, and calls of classes with such values. Names are looked up in the
+method's own module, and in modules of scikit-learn; nothing else is
+imported.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ def value_of(text: str, name: str, modules: Sequence[str]) -> Any:
     ----------
     text : str
         Name, call or literal, such as ``"f_regression"``,
-        ``"Ridge(alpha=2.0)"`` or ``"(1, 2)"``. Any other word is returned as a
-        string.
+        ``"Ridge(alpha=2.0)"`` or ``"(1, 2)"``. Any other word is
+        returned as a string.
     name : str
         Name of the parameter, for the error message.
     modules : sequence of str
@@ -54,9 +55,8 @@ def value_of(text: str, name: str, modules: Sequence[str]) -> Any:
         node = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return text
-    # The text is not run by Python: `_value`
-    # accepts only some kinds of expressions,
-    # and raises a LookupError for others.
+    # The text is not run by Python: `_value` accepts only some kinds of
+    # expressions, and raises a LookupError for others.
     try:
         return _value(node, modules)
     except LookupError as error:
@@ -71,10 +71,9 @@ def value_of(text: str, name: str, modules: Sequence[str]) -> Any:
 def _value(node: ast.AST, modules: Sequence[str]) -> Any:
     """Return the value of a parsed expression: a constant, a list of such values, a name, or a call.
 
-    Names are looked up in ``modules``, then in
-    scikit-learn. Raises a LookupError, which says what
-    was expected, for any other expression. ``node`` is
-    the expression.
+    Names are looked up in ``modules``, then in scikit-learn. Raises a
+    LookupError, which says what was expected, for any other expression.
+    ``node`` is the expression.
     """
     match node:
         case ast.Constant():
@@ -106,14 +105,13 @@ def _value(node: ast.AST, modules: Sequence[str]) -> Any:
 def _called(node: ast.Call, modules: Sequence[str]) -> Any:
     """Call the class of an estimator with the arguments in an expression, and return the object.
 
-    The class is looked up in ``modules`` first, then in
-    scikit-learn. Raises a LookupError, which says what
-    was expected, for any other call. ``node`` is the
-    expression.
+    The class is looked up in ``modules`` first, then in scikit-learn.
+    Raises a LookupError, which says what was expected, for any other
+    call. ``node`` is the expression.
     """
     assert isinstance(node.func, ast.Name)
-    # Only classes of estimators may be called, so that an expression cannot run
-    # any function.
+    # Only classes of estimators may be called, so that an expression
+    # cannot run any function.
     estimator_class: Callable[..., Any] = _named(node.func.id, modules)
     if not isinstance(estimator_class, type) or not hasattr(
         estimator_class, "get_params"
@@ -138,8 +136,8 @@ def _called(node: ast.Call, modules: Sequence[str]) -> Any:
 def _named(name: str, modules: Sequence[str]) -> Any:
     """Return the public function or class with a name, from the first module that has it.
 
-    ``modules`` are searched first, then scikit-learn's.
-    Raises a LookupError if no module has such a name.
+    ``modules`` are searched first, then scikit-learn's. Raises a
+    LookupError if no module has such a name.
     """
     if not name.startswith("_"):
         for module in (*modules, *(f"sklearn.{part}" for part in _SCIKIT_LEARN)):
@@ -152,8 +150,8 @@ def _named(name: str, modules: Sequence[str]) -> Any:
 def text_of(value: Any) -> Any:
     """Return a parameter's value as a plan can store it: numbers and texts unchanged, objects as texts.
 
-    The text of an estimator is a call with the
-    parameters that differ from their defaults.
+    The text of an estimator is a call with the parameters that differ
+    from their defaults.
 
     Raises
     ------
@@ -164,8 +162,8 @@ def text_of(value: Any) -> Any:
         return value
     if isinstance(value, list | tuple | dict):
         return repr(value)
-    # An estimator. If its class cannot be called without arguments, all of its
-    # parameters are written.
+    # An estimator. If its class cannot be called without arguments, all
+    # of its parameters are written.
     if hasattr(value, "get_params") and not isinstance(value, type):
         defaults = (
             type(value)().get_params(deep=False) if _has_defaults(type(value)) else {}

@@ -42,8 +42,8 @@ def guarded(cls: type[LinearRanker], entry: Method) -> type[LinearRanker]:
         def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
             """Check and yield the steps of the method; any error that it raises becomes a MethodError.
 
-            ``data`` are the training documents. ``entry``, from
-            the enclosing function, names the method in errors.
+            ``data`` are the training documents. ``entry``, from the
+            enclosing function, names the method in errors.
             """
             data = training_data(data)
             number_of_features = data.X.shape[1]
@@ -66,8 +66,8 @@ def guarded(cls: type[LinearRanker], entry: Method) -> type[LinearRanker]:
                         )
                         raise MethodError(entry.label, text)
                     yield item
-            # Errors with a message for users, and exceptions that end a run,
-            # pass unchanged.
+            # Errors with a message for users, and exceptions that end a
+            # run, pass unchanged.
             except (RankStudioError, MemoryError, KeyboardInterrupt, GeneratorExit):
                 raise
             except BaseException as error:  # foreign code may raise anything
@@ -75,8 +75,8 @@ def guarded(cls: type[LinearRanker], entry: Method) -> type[LinearRanker]:
             if last is None:
                 raise MethodError(entry.label, tr("it yields no step"))
 
-        # The class is local, so pickle needs a function that makes it again
-        # from the method's entry.
+        # The class is local, so pickle needs a function that makes it
+        # again from the method's entry.
         def __reduce__(self) -> tuple[Any, ...]:
             return _unpickled_estimator, (entry, vars(self))
 
@@ -101,9 +101,8 @@ def _unpickled_estimator(entry: Method, attributes: dict[str, Any]) -> LinearRan
 def _make_read_only(data: Any) -> None:
     """Make the arrays of grouped documents read-only.
 
-    ``data`` are these documents. Other methods and
-    folds use the same arrays, so no method may change
-    them.
+    ``data`` are these documents. Other methods and folds use the same
+    arrays, so no method may change them.
     """
     for name in ("X", "y", "ptr"):
         values = getattr(data, name, None)

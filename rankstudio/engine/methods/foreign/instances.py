@@ -38,8 +38,8 @@ def instance_of(estimator: object) -> Instance:
     Parameters
     ----------
     estimator : object
-        Estimator of RankStudio, or any object with ``fit`` and ``get_params``
-        of an importable class.
+        Estimator of RankStudio, or any object with ``fit`` and
+        ``get_params`` of an importable class.
 
     Raises
     ------
@@ -55,8 +55,7 @@ def instance_of(estimator: object) -> Instance:
             "method: expected a key, or an estimator with fit and get_params, got {value}."
         )
         raise PlanError(text.format(value=shown(estimator)))
-    # The class of an estimator of
-    # RankStudio names its method.
+    # The class of an estimator of RankStudio names its method.
     values: dict[str, Any] = estimator.get_params(deep=False)
     if isinstance(estimator, LinearRanker):
         entry = estimator.entry
@@ -64,21 +63,20 @@ def instance_of(estimator: object) -> Instance:
             entry,
             {p.name: values[p.name] for p in entry.parameters if p.name in values},
         )
-    # The method of another class is found by the class's path, or made from its
-    # signature.
+    # The method of another class is found by the class's path, or made
+    # from its signature.
     path = public_path(type(estimator))
     entry = find_method(path) or add_entry(entry_of(code_of_import(path)))
-    # Parameters that are None keep the defaults of the method; the others are
-    # written as in a plan.
+    # Parameters that are None keep the defaults of the method; the
+    # others are written as in a plan.
     names = {p.name for p in entry.parameters}
     parameters = {
         name: text_of(value)
         for name, value in values.items()
         if name in names and value is not None
     }
-    # Classes name the number of features to
-    # select differently; in a plan it has one
-    # name. For a class without such an argument,
+    # Classes name the number of features to select differently; in a
+    # plan it has one name. For a class without such an argument,
     # `size_argument` is "", which has no value.
     size = values.get(size_argument(type(estimator)))
     if isinstance(size, int) and "n_features_to_select" in names:
@@ -89,9 +87,8 @@ def instance_of(estimator: object) -> Instance:
 def public_path(cls: type) -> str:
     """Return the shortest import path of a class, such as ``sklearn.feature_selection.SelectKBest``.
 
-    A package may offer a class that one of its modules
-    defines, so the packages above that module are tried
-    from the outermost one.
+    A package may offer a class that one of its modules defines, so the
+    packages above that module are tried from the outermost one.
 
     Raises
     ------
@@ -133,8 +130,7 @@ def as_method(estimator: Any) -> LinearRanker:
     if isinstance(estimator, LinearRanker):
         return estimator
     instance = instance_of(estimator)
-    # The estimator's own values replace
-    # the defaults, which come first.
+    # The estimator's own values replace the defaults, which come first.
     parameters = {p.name: p.default for p in instance.entry.parameters}
     parameters |= instance.entry.validate(instance.parameters)
     if "regularization" in parameters:

@@ -21,8 +21,8 @@ _DIGITS = 6  # digits of a file's checksum in the measure's name
 class FileMeasure(MeasureEntry):
     """A measure made from a function of a Python file.
 
-    The name of the measure ends with the beginning of the file's SHA-256, so
-    that a changed file is another measure.
+    The name of the measure ends with the beginning of the file's
+    SHA-256, so that a changed file is another measure.
 
     Attributes
     ----------
@@ -67,8 +67,8 @@ def measure_of_file(reference: str) -> FileMeasure:
     """
     path, _, name = reference.rpartition(":")
     code = code_of_file(Path(path), name)
-    # A function of X and y is a method, not a
-    # measure; one without arguments is neither.
+    # A function of X and y is a method, not a measure; one without
+    # arguments is neither.
     arguments = _argument_names(code.target())
     if not arguments or arguments[:2] == ["X", "y"]:
         text = tr(
@@ -81,10 +81,9 @@ def measure_of_file(reference: str) -> FileMeasure:
 def measure_of_code(code: Code) -> FileMeasure:
     """Return the measure whose values a function of a Python file computes.
 
-    The measure has cut-offs, as in NDCG@10, if the
-    function has the argument ``cutoff``. The measure's
-    key has the beginning of the file's checksum, so
-    that a changed file is another measure.
+    The measure has cut-offs, as in NDCG@10, if the function has the
+    argument ``cutoff``. The measure's key has the beginning of the
+    file's checksum, so that a changed file is another measure.
     """
     function = code.target()
     arguments = _argument_names(function)

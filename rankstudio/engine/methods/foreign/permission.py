@@ -1,8 +1,8 @@
 """Permission to run code: code that this user named once may run, code that only a plan names may not.
 
-The permissions are recorded in a file of the user, as the SHA-256 of each
-Python file with its path, and as import paths. A changed file has another
-SHA-256, and needs a new permission.
+The permissions are recorded in a file of the user, as the SHA-256 of
+each Python file with its path, and as import paths. A changed file has
+another SHA-256, and needs a new permission.
 """
 
 from __future__ import annotations
@@ -86,15 +86,15 @@ def add_user_measure(entry: MeasureEntry | str) -> MeasureEntry:
     Parameters
     ----------
     entry : Measure or str
-        A measure whose function can be imported, also in worker processes; or
-        ``"FILE.py:FUNCTION"``, a function of a Python file, whose code is
-        allowed permanently.
+        A measure whose function can be imported, also in worker
+        processes; or ``"FILE.py:FUNCTION"``, a function of a Python
+        file, whose code is allowed permanently.
 
     Returns
     -------
     Measure
-        The added measure. The name of a file's measure ends with the beginning
-        of the file's SHA-256.
+        The added measure. The name of a file's measure ends with the
+        beginning of the file's SHA-256.
 
     Raises
     ------
@@ -121,17 +121,16 @@ def add_user_measure(entry: MeasureEntry | str) -> MeasureEntry:
 def add_file(path: Path) -> tuple[Method | MeasureEntry, ...]:
     """Add all methods and measures of a Python file that the user chose, and allow the file permanently.
 
-    The returned methods come before the measures. A
-    function whose first argument is ``labels`` is a
-    measure. If the file has methods, such a function
-    may have another purpose, so measures that cannot be
+    The returned methods come before the measures. A function whose
+    first argument is ``labels`` is a measure. If the file has methods,
+    such a function may have another purpose, so measures that cannot be
     added are then skipped.
 
     Raises
     ------
     PlanError
-        If the file cannot be run, has neither methods nor measures, or, without
-        methods, has a measure with an invalid name.
+        If the file cannot be run, has neither methods nor measures, or,
+        without methods, has a measure with an invalid name.
     """
     entries: list[Method | MeasureEntry] = [
         add_entry(entry_of(code)) for code in codes_of_file(path)
@@ -161,14 +160,13 @@ def is_allowed_file(path: Path) -> bool:
 def allow(entry: Method | MeasureEntry) -> None:
     """Record permanently that this user allows the code of a method or a measure to run.
 
-    A file is recorded by its checksum, so that a
-    changed file is not allowed. Nothing is written if
-    the code is recorded already.
+    A file is recorded by its checksum, so that a changed file is not
+    allowed. Nothing is written if the code is recorded already.
     """
     origin = entry.origin
     assert origin is not None
-    # The record has the path of each code, by a file's
-    # checksum, or else by the key of the method.
+    # The record has the path of each code, by a file's checksum, or
+    # else by the key of the method.
     is_file = origin.kind is OriginKind.FILE
     name = origin.version_or_checksum if is_file else entry.key
     allowed = _allowed_code()
@@ -194,9 +192,8 @@ def is_allowed(key: str) -> bool:
 def _is_of_own_library(key: str) -> bool:
     """Return whether a key is the path of a public class or function of a library that RankStudio itself uses.
 
-    Such code runs without permission of the
-    user. A function that the library only
-    imports from elsewhere does not count.
+    Such code runs without permission of the user. A function that the
+    library only imports from elsewhere does not count.
     """
     # A part that begins with an underscore is private.
     if not key.startswith(_OWN_LIBRARIES) or "._" in key:
@@ -213,15 +210,15 @@ def add_code_of_plan(
 ) -> None:
     """Add to the catalog the methods and measures of foreign code that a plan or a study names.
 
-    The keys of foreign code name a Python file, a
-    library or a command. The methods and measures are
-    added only if the user allows this code to run.
+    The keys of foreign code name a Python file, a library or a command.
+    The methods and measures are added only if the user allows this code
+    to run.
 
     Parameters
     ----------
     keys : iterable of str
-        Keys of methods in plans, and after "measure:" those of measures; keys
-        of known methods are skipped.
+        Keys of methods in plans, and after "measure:" those of
+        measures; keys of known methods are skipped.
     folders : sequence of Path
         Folders in which files are searched first, before their recorded paths.
     allow_code : bool
@@ -238,9 +235,9 @@ def add_code_of_plan(
         if key.startswith(MEASURE):
             _add_measure_of_plan(key, folders, allow_code=allow_code)
             continue
-        # Methods of the catalog need no code, and
-        # neither does one that is there and can be used:
-        # `lacking` is the reason why a method cannot.
+        # Methods of the catalog need no code, and neither does one that
+        # is there and can be used: `lacking` is the reason why a method
+        # cannot.
         method = find_method(key)
         if not names_code(key) or (method is not None and not method.lacking):
             continue
@@ -260,16 +257,13 @@ def _add_measure_of_plan(
 ) -> None:
     """Add to the catalog the measure of a file that a plan names, if the user allows its code to run.
 
-    ``key`` is "measure:" followed by the key of the
-    code, which names file, checksum and function. A
-    file is searched for in ``folders`` first.
-    ``allow_code`` says that the user allows the code
-    now. Raises a CodeNotAllowedError if the user has
-    not allowed the code.
+    ``key`` is "measure:" followed by the key of the code, which names
+    file, checksum and function. A file is searched for in ``folders``
+    first. ``allow_code`` says that the user allows the code now. Raises
+    a CodeNotAllowedError if the user has not allowed the code.
     """
     code_key = key.removeprefix(MEASURE)
-    # A measure is always from a file, and
-    # its key has the file's checksum.
+    # A measure is always from a file, and its key has the file's checksum.
     if not names_file(code_key) or not file_key(code_key).digest:
         return  # the error is raised when the plan is read
     # Nothing is to do if the catalog has this measure.
@@ -293,25 +287,23 @@ def _add_measure_of_plan(
 def _find_code(key: str, folders: Sequence[Path]) -> Code:
     """Find the file that a key of a plan names, run it, and return the code.
 
-    The file is searched for in ``folders``, then among
-    the files that the user has allowed. If the key has
-    a checksum, the file must have the same. Raises a
-    PlanError for a missing or changed file.
+    The file is searched for in ``folders``, then among the files that
+    the user has allowed. If the key has a checksum, the file must have
+    the same. Raises a PlanError for a missing or changed file.
     """
-    # First the folders, then the allowed files
-    # with the same contents, wherever they are.
+    # First the folders, then the allowed files with the same contents,
+    # wherever they are.
     file = file_key(key)
     possible_paths = [folder / file.name for folder in folders]
     if file.digest:
-        # In the record of allowed code, the
-        # name of a file is its checksum.
+        # In the record of allowed code, the name of a file is its checksum.
         possible_paths += [
             Path(path)
             for name, path in _allowed_code().items()
             if path and name.startswith(file.digest)
         ]
-    # The first file with the right contents is taken. One with other contents
-    # is only remembered.
+    # The first file with the right contents is taken. One with other
+    # contents is only remembered.
     changed_path: Path | None = None
     for path in possible_paths:
         if not path.is_file():
@@ -335,8 +327,8 @@ def _record_path() -> Path:
 def _allowed_code() -> dict[str, str]:
     """Return the path of each code that the user has allowed, by the checksum of its file or else by its key.
 
-    A path is "" for code that is no file. The result is
-    {} if the record is absent or damaged.
+    A path is "" for code that is no file. The result is {} if the
+    record is absent or damaged.
     """
     with suppress(OSError, ValueError, RecursionError):
         values = json.loads(read_text(_record_path(), _MOST_BYTES))

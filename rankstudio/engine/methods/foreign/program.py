@@ -90,18 +90,17 @@ class RunsProgram:
     def run_words(self, words: Sequence[str], folder: Path, k: int) -> Waiting[str]:
         """Run a command, yield its progress, and return its output on one line.
 
-        ``words`` may have placeholders for files in
-        ``folder``, for the number of features k, and for
-        parameters of the method. Raises a MethodError if
-        the command fails, or takes longer than the time
+        ``words`` may have placeholders for files in ``folder``, for the
+        number of features k, and for parameters of the method. Raises a
+        MethodError if the command fails, or takes longer than the time
         limit.
         """
         activity = tr("running {label}").format(label=self.entry.label)
         with _running_program(
             self._arguments(words, folder, k), folder, self.entry.label
         ) as program:
-            # The program runs by itself, and is asked a few times per second
-            # whether it has ended.
+            # The program runs by itself, and is asked a few times per
+            # second whether it has ended.
             time_limit = self.values.get(TIME_LIMIT, 3600.0)
             ends_at = time.monotonic() + float(time_limit)
             yield WorkProgress(activity, 0.0)
@@ -114,8 +113,8 @@ class RunsProgram:
             # The reader gets the rest of the output after the program's end.
             program.reader.join(_GRACE_SECONDS)
             messages = program.messages()
-            # A status other than 0 is a failure; what the program printed is
-            # the best explanation.
+            # A status other than 0 is a failure; what the program
+            # printed is the best explanation.
             if program.process.returncode:
                 text = tr("it ended with status {status}: {messages}")
                 output = messages or tr("it printed nothing")
@@ -128,23 +127,22 @@ class RunsProgram:
     def _arguments(self, words: Sequence[str], folder: Path, k: int) -> list[str]:
         """Return the words of a command with values in place of the placeholders.
 
-        The values are paths of files in ``folder``, the
-        number of features k, the seed, and parameters of
-        the method. If the user limits the memory, the words
-        begin with those of a shell that sets the limit.
+        The values are paths of files in ``folder``, the number of
+        features k, the seed, and parameters of the method. If the user
+        limits the memory, the words begin with those of a shell that
+        sets the limit.
         """
-        # FILES are the placeholders of
-        # files, such as "train".
+        # FILES are the placeholders of files, such as "train".
         values = {name: str(folder / f"{name}.txt") for name in FILES}
         values |= {"k": str(k), "seed": str(self.values.get("seed", 0))}
 
         def value(match: re.Match[str]) -> str:
             """Return the text that replaces a matched placeholder in a word of a command.
 
-            A placeholder ``{name=default}`` gets the value of
-            the parameter with this name, or the default. The
-            texts of other placeholders are in the dict
-            ``values`` of the enclosing method.
+            A placeholder ``{name=default}`` gets the value of the
+            parameter with this name, or the default. The texts of other
+            placeholders are in the dict ``values`` of the enclosing
+            method.
             """
             placeholder = match[1]
             setting = SETTING.fullmatch(placeholder)
@@ -157,18 +155,18 @@ class RunsProgram:
         gigabytes = self.values.get(MEMORY_LIMIT)
         if gigabytes is None or os.name != "posix":
             return words
-        # A shell sets the limit of memory, and then becomes the command. After
-        # the script, the shell's first argument is $0, here the limit, and "$@"
-        # are the others, here the words of the command.
+        # A shell sets the limit of memory, and then becomes the
+        # command. After the script, the shell's first argument is $0,
+        # here the limit, and "$@" are the others, here the words of the
+        # command.
         kilobytes = round(float(gigabytes) * 1e6)
         return ["/bin/sh", "-c", 'ulimit -v "$0" && exec "$@"', str(kilobytes), *words]
 
     def written_words(self, path: Path) -> list[str]:
         """Return the words of a file that the program wrote.
 
-        Commas separate words like spaces. Raises a
-        MethodError if the file at ``path`` does not exist,
-        is too large, or is no text.
+        Commas separate words like spaces. Raises a MethodError if the
+        file at ``path`` does not exist, is too large, or is no text.
         """
         return " ".join(self.written_lines(path)).replace(",", " ").split()
 
@@ -220,14 +218,14 @@ class _Program:
     def _read(self) -> None:
         """Read lines until the program ends, on the reader's thread.
 
-        A line such as "progress 0.5" sets ``share``; other
-        lines are added to the output, up to a limit.
+        A line such as "progress 0.5" sets ``share``; other lines are
+        added to the output, up to a limit.
         """
         stream: IO[bytes] | None = self.process.stdout
         assert stream is not None
         with suppress(OSError, ValueError):  # the stream was closed meanwhile
-            # Lines of limited length, until the end of the
-            # stream, an empty one.
+            # Lines of limited length, until the end of the stream, an
+            # empty one.
             for line in iter(lambda: stream.readline(_MOST_MESSAGES), b""):
                 progress = _PROGRESS.fullmatch(line)
                 if progress:
@@ -248,11 +246,9 @@ def _running_program(
 ) -> Iterator[_Program]:
     """Run a program in a process group of its own, which is killed at the end of the block.
 
-    ``arguments`` are the words of its command.
-    ``folder`` has the files of the program, which finds
-    the folder's path in the environment as
-    RANKSTUDIO_FOLDER. ``label`` is the method's, for
-    errors.
+    ``arguments`` are the words of its command. ``folder`` has the files
+    of the program, which finds the folder's path in the environment as
+    RANKSTUDIO_FOLDER. ``label`` is the method's, for errors.
     """
     # A session of its own, so that the program is killed with all that it starts.
     try:
@@ -274,8 +270,8 @@ def _running_program(
     try:
         yield program
     finally:
-        # At the end of the block, also after an
-        # error: no process and no open pipe remains.
+        # At the end of the block, also after an error: no process and
+        # no open pipe remains.
         _kill_with_children(process)
         program.reader.join(_GRACE_SECONDS)
         if process.stdout is not None:

@@ -44,17 +44,18 @@ def parameters_of(
     Parameters
     ----------
     target : callable
-        A class, whose constructor has the parameters, or a function with the
-        data first.
+        A class, whose constructor has the parameters, or a function
+        with the data first.
     skip : sequence of str
         Names of arguments that are not parameters.
 
     Returns
     -------
     tuple of Parameter
-        Parameters in the order of the signature. The kind of a parameter comes
-        from its annotation, scikit-learn's ``_parameter_constraints``, or its
-        default; the help comes from the docstring.
+        Parameters in the order of the signature. The kind of a
+        parameter comes from its annotation, scikit-learn's
+        ``_parameter_constraints``, or its default; the help comes from
+        the docstring.
     """
     # What is known about the arguments: help, types, and scikit-learn's constraints.
     documentation = _documented_parameters(target)
@@ -64,9 +65,8 @@ def parameters_of(
         if isinstance(target, type)
         else {}
     )
-    # SIZES are the names of arguments for
-    # the number of features to select, for
-    # which every method has a parameter.
+    # SIZES are the names of arguments for the number of features to
+    # select, for which every method has a parameter.
     skipped_names = {*_IGNORED_ARGUMENTS, *SIZES, *skip}
     return tuple(
         _inferred_parameter(
@@ -85,10 +85,9 @@ def parameters_of(
 def size_argument(target: Callable[..., Any]) -> str:
     """Return the name of the argument with the number of features.
 
-    ``target`` is a class or a function of another
-    library. The number is that of the features to
-    select. The name is "" if ``target`` has no such
-    argument.
+    ``target`` is a class or a function of another library. The number
+    is that of the features to select. The name is "" if ``target`` has
+    no such argument.
     """
     names = [argument.name for argument in _named_arguments(target)]
     return next((name for name in SIZES if name in names), "")
@@ -97,8 +96,7 @@ def size_argument(target: Callable[..., Any]) -> str:
 def summary_of(target: object) -> str:
     """Return the first paragraph of the docstring of an object on one line.
 
-    The result is "" if ``target``, a class or a
-    function, has no docstring.
+    The result is "" if ``target``, a class or a function, has no docstring.
     """
     text = inspect.getdoc(target) or ""
     first_paragraph = " ".join(text.split("\n\n")[0].split())
@@ -140,19 +138,17 @@ def _inferred_parameter(
 ) -> Parameter:
     """Return the parameter of a method for an argument of a class or a function.
 
-    The parameter's kind follows from the default, the
-    annotation and scikit-learn's constraints; ``text``
-    is the parameter's help.
+    The parameter's kind follows from the default, the annotation and
+    scikit-learn's constraints; ``text`` is the parameter's help.
     """
-    # An argument without a default counts
-    # as one with the default None.
+    # An argument without a default counts as one with the default None.
     default = None if argument.default is inspect.Parameter.empty else argument.default
     name = argument.name
     label = name.replace("_", " ")
     about = text or label
     members = _union_members(annotation)  # int and None for ``int | None``
-    # The choices that the annotation or the
-    # constraints name; none if they name no texts.
+    # The choices that the annotation or the constraints name; none if
+    # they name no texts.
     choices = _choices(members, constraints)
     # A switch first: for Python, True and False are numbers, too.
     if isinstance(default, bool) or bool in members:
@@ -215,14 +211,13 @@ def _union_members(annotation: Any) -> tuple[Any, ...]:
 def _choices(members: Sequence[Any], constraints: Sequence[Any]) -> tuple[str, ...]:
     """Return the texts from which an argument's value is chosen; () if other values are possible.
 
-    ``members`` are the types of its annotation. If
-    one is a ``Literal``, the texts in it are returned,
-    whatever the constraints are.
+    ``members`` are the types of its annotation. If one is a
+    ``Literal``, the texts in it are returned, whatever the constraints
+    are.
 
-    Otherwise ``constraints`` decide. Each of them is
-    a kind of value that scikit-learn allows for the
-    argument. Those with ``options`` list texts. If
-    another one allows other values than None, such as
+    Otherwise ``constraints`` decide. Each of them is a kind of value
+    that scikit-learn allows for the argument. Those with ``options``
+    list texts. If another one allows other values than None, such as
     numbers, there are no choices.
     """
     for member in members:
@@ -248,9 +243,9 @@ def _number_type(
 ) -> type | None:
     """Return int or float for an argument that is always a number, None for any other argument.
 
-    ``members`` are the types of its annotation, and
-    ``constraints`` what scikit-learn accepts. ``default``
-    is the default of the argument, None without one.
+    ``members`` are the types of its annotation, and ``constraints``
+    what scikit-learn accepts. ``default`` is the default of the
+    argument, None without one.
     """
     # A constraint with options allows words, besides or instead of numbers.
     may_be_word = any(
@@ -284,9 +279,9 @@ def _number_range(
 ) -> tuple[float, float, bool]:
     """Return the range that scikit-learn's constraint allows: low, high, and whether low is excluded.
 
-    Without an interval among the constraints, any number
-    is allowed. ``is_integer`` says whether the argument
-    is a whole number: its bounds are never excluded.
+    Without an interval among the constraints, any number is allowed.
+    ``is_integer`` says whether the argument is a whole number: its
+    bounds are never excluded.
     """
     for constraint in constraints:
         # scikit-learn's Interval; an open end is None.
@@ -319,15 +314,15 @@ def _default_text(default: Any) -> str:
 def _documented_parameters(target: object) -> dict[str, str]:
     """Return the first paragraph about each parameter in a numpydoc docstring, by the parameter's name."""
     lines = (inspect.getdoc(target) or "").splitlines()
-    # The section of the parameters begins after its heading,
-    # which is underlined: _SECTION matches such a line.
+    # The section of the parameters begins after its heading, which is
+    # underlined: _SECTION matches such a line.
     start = next(
         (i for i, line in enumerate(lines) if line.strip() == "Parameters"), None
     )
     if start is None or start + 1 >= len(lines) or not _SECTION.match(lines[start + 1]):
         return {}
-    # A line that is not indented names parameters;
-    # the lines after it are about all of them.
+    # A line that is not indented names parameters; the lines after it
+    # are about all of them.
     texts: dict[str, list[str]] = {}
     names: list[str] = []
     for number, line in enumerate(lines[start + 2 :], start=start + 2):

@@ -103,8 +103,8 @@ class _OfKernel:
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
         """Return the model as plain values, which can be written to a file.
 
-        See :meth:`rankstudio.engine.steps.Step.beyond_weights`.
-        ``ids`` are those of the features.
+        See :meth:`rankstudio.engine.steps.Step.beyond_weights`. ``ids``
+        are those of the features.
         """
         return self.model.portable(ids)
 
@@ -132,9 +132,8 @@ def kernel_iteration(
 ) -> KernelIteration:
     """Turn a linear model of mapped features into a kernel model, at an iteration of a method.
 
-    A Nyström map turns documents into features whose
-    inner products are about the kernel. A linear method
-    learns weights of these features.
+    A Nyström map turns documents into features whose inner products are
+    about the kernel. A linear method learns weights of these features.
 
     Parameters
     ----------
@@ -150,11 +149,11 @@ def kernel_iteration(
     Returns
     -------
     KernelIteration
-        The same iteration with the kernel model. Its ``coef``
-        is the importance of each feature of the documents.
+        The same iteration with the kernel model. Its ``coef`` is the
+        importance of each feature of the documents.
     """
-    # The model is a weighted sum of kernel functions of
-    # the basis vectors, whose weights `dual` computes.
+    # The model is a weighted sum of kernel functions of the basis
+    # vectors, whose weights `dual` computes.
     model = KernelModel(kernel=kernel, vectors=vectors, weights=mapped.dual(step.coef))
     all_columns = tuple(range(vectors.shape[1]))
     # A kernel model has no weights of features: `coef` is each feature's importance.

@@ -64,8 +64,8 @@ def basis_rows(ptr: Ints, n_basis: int, way: str, seed: int) -> Ints:
     n_basis : int
         Number of basis vectors; all documents if there are not more.
     way : {"uniform", "per_query"}
-        Draw from all documents with equal probability, or equal numbers from
-        each query as far as possible.
+        Draw from all documents with equal probability, or equal numbers
+        from each query as far as possible.
     seed : int
         Seed of the draw.
 
@@ -86,8 +86,8 @@ def basis_rows(ptr: Ints, n_basis: int, way: str, seed: int) -> Ints:
     order = np.lexsort((at_random, query))
     # Position of each of these documents in the random order of its query.
     rank = np.arange(m) - ptr[:-1][query[order]]
-    # First one document of every query in a random order of the queries, then a
-    # second one, and so on.
+    # First one document of every query in a random order of the
+    # queries, then a second one, and so on.
     first = order[np.lexsort((at_random[order], rank))][:n_basis]
     return np.sort(first).astype(np.int64)
 
@@ -117,10 +117,10 @@ def independent(gram: Floats) -> tuple[Ints, Floats]:
         return all_positions, full_factor
     from scipy.linalg.lapack import dpstrf  # noqa: PLC0415 - where it is needed
 
-    # Vectors are scaled to length 1, so that one tolerance
-    # serves all. dpstrf is a Cholesky factorisation that takes
-    # the least dependent vectors first, and stops when only
-    # dependent ones remain. Vectors of length 0 are dropped.
+    # Vectors are scaled to length 1, so that one tolerance serves all.
+    # dpstrf is a Cholesky factorisation that takes the least dependent
+    # vectors first, and stops when only dependent ones remain. Vectors
+    # of length 0 are dropped.
     length = np.sqrt(np.maximum(np.diag(gram), 0.0))
     scale = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
     _, pivots, rank, _ = dpstrf(gram * scale * scale[:, None], tol=DEPENDENT, lower=1)
@@ -132,10 +132,9 @@ def independent(gram: Floats) -> tuple[Ints, Floats]:
 def _cholesky_or_none(gram: Floats) -> Floats | None:
     """Return the Cholesky factor of a Gram matrix (r, r) of r vectors.
 
-    The result is None if a vector depends linearly on
-    earlier vectors, up to rounding: its pivot, the
-    square of the factor's diagonal entry, is then
-    almost 0.
+    The result is None if a vector depends linearly on earlier vectors,
+    up to rounding: its pivot, the square of the factor's diagonal
+    entry, is then almost 0.
     """
     try:
         factor: Floats = np.asarray(np.linalg.cholesky(gram))
@@ -148,9 +147,9 @@ def _cholesky_or_none(gram: Floats) -> Floats | None:
 def kernel_of(owner: Any) -> Kernel:
     """Return the kernel of an estimator; ParameterError if a parameter is out of range.
 
-    The estimator's ``kernel``, ``gamma``, ``degree`` and
-    ``coef0`` are always validated, also if the kernel
-    does not use them. ``owner`` is the estimator.
+    The estimator's ``kernel``, ``gamma``, ``degree`` and ``coef0`` are
+    always validated, also if the kernel does not use them. ``owner`` is
+    the estimator.
     """
     function = owner.kernel
     if not callable(function) and function != PRECOMPUTED:
@@ -162,8 +161,8 @@ def kernel_of(owner: Any) -> Kernel:
 def basis_of(owner: Any) -> tuple[int | None, str, int]:
     """Return how the basis vectors of an estimator are drawn: their number, the way and the seed.
 
-    None means all documents. Raises a ParameterError if a
-    parameter is out of range. ``owner`` is the estimator.
+    None means all documents. Raises a ParameterError if a parameter is
+    out of range. ``owner`` is the estimator.
     """
     from rankstudio.engine.methods.base import MOST_SEED  # noqa: PLC0415 - scikit-learn
 
@@ -229,8 +228,8 @@ class NystromFeatures:
     def dual(self, weights: Floats) -> Floats:
         """Return the weights b = E^-T w of the kernel functions, for weights w (r,) or (r, v) of features.
 
-        v is the number of outputs. E, the factor of the
-        basis vectors' kernel, is not stored. E equals C (I
+        v is the number of outputs. E, the factor of the basis vectors'
+        kernel, is not stored. E equals C (I
         + AA')^1/2, where A comes from basis vectors that
         are held out. The triangular C is ``factor``.
         ``directions`` U and ``shares`` s come from a
@@ -260,22 +259,23 @@ class NystromFeatures:
         Returns
         -------
         NystromFeatures
-            Features with the inner products K_ML K_LL^-1 K_LM, where L are the
-            remaining basis vectors.
+            Features with the inner products K_ML K_LL^-1 K_LM, where L
+            are the remaining basis vectors.
 
         Notes
         -----
-        This is Theorem 1 of Paper III. O(m|H||R|) for H basis
-        vectors among the rows, instead of O(m|R|²). C is the
-        factor of the kernel of all basis vectors. With A =
-        C_LL^-1 C_LH = UΣV', one thin SVD gives
+        This is Theorem 1 of Paper III. O(m|H||R|) for H basis vectors
+        among the rows, instead of O(m|R|²). C is the factor of the
+        kernel of all basis vectors. With A = C_LL^-1 C_LH = UΣV', one
+        thin SVD gives
 
         K_ML E^-T = Z_L + (Z_L U((I + Σ²)^-1/2 - I) + Z_H VΣ(I + Σ²)^-1/2) U',
 
         because K_ML C_LL^-T = Z_L + Z_H A'.
         """
-        # Documents were held out before: the factor C of all basis vectors,
-        # from which this update starts, is not stored any more.
+        # Documents were held out before: the factor C of all basis
+        # vectors, from which this update starts, is not stored any
+        # more.
         if self.shares.size:
             raise ParameterError(
                 "rows", rows, "the rows of all held-out documents, in one call"
@@ -311,17 +311,15 @@ def _without_columns(
 ) -> Floats:
     """Return Z_L + (Z_L U diag(s) + Z_H B) U', the mapped features without held-out basis vectors.
 
-    Z is ``features`` (m, r). L are its remaining
-    columns, and H the held-out ones, by the mask
-    ``held_out`` (r,). U is ``directions`` (|L|, h), s
-    is ``shares`` (h,), and B is ``other`` (|H|, h).
-    Rows are processed in blocks, so that memory is read
-    only once.
+    Z is ``features`` (m, r). L are its remaining columns, and H the
+    held-out ones, by the mask ``held_out`` (r,). U is ``directions``
+    (|L|, h), s is ``shares`` (h,), and B is ``other`` (|H|, h). Rows
+    are processed in blocks, so that memory is read only once.
     """
     m = len(features)
     n_remaining = int((~held_out).sum())
-    # Begin and end of each run of remaining columns, in turn. Held-out columns
-    # are added at both sides, so that each run has both limits.
+    # Begin and end of each run of remaining columns, in turn. Held-out
+    # columns are added at both sides, so that each run has both limits.
     ends = np.flatnonzero(
         np.diff(np.concatenate(([True], held_out, [True])).astype(np.int8))
     )
@@ -361,8 +359,8 @@ def nystrom_features(
     n_basis : int or None
         Number of basis vectors; None for all.
     way : {"uniform", "per_query"}
-        Draw from all documents with equal probability, or equal numbers from
-        each query.
+        Draw from all documents with equal probability, or equal numbers
+        from each query.
     seed : int
         Seed of the draw.
 
@@ -371,8 +369,8 @@ def nystrom_features(
     features : NystromFeatures
         The mapped documents.
     note : str
-        Note on dropped basis vectors, which depend
-        linearly on others; "" if there are none.
+        Note on dropped basis vectors, which depend linearly on others;
+        "" if there are none.
 
     Raises
     ------
@@ -408,18 +406,16 @@ def kernel_features(
 ) -> tuple[NystromFeatures, str]:
     """Return some documents mapped by a kernel and a drawn basis, and a note on dropped basis vectors.
 
-    The note is "" if none is dropped. ``n_basis`` basis
-    vectors, all documents for None, are drawn in the
-    ``way`` "uniform" or "per_query" with a seed. The
-    result is cached for all settings. ``data`` has the
-    documents.
+    The note is "" if none is dropped. ``n_basis`` basis vectors, all
+    documents for None, are drawn in the ``way`` "uniform" or
+    "per_query" with a seed. The result is cached for all settings.
+    ``data`` has the documents.
     """
-    # The word makes this key differ from
-    # those of other results in the cache.
+    # The word makes this key differ from those of other results in the cache.
     key = "Nyström", kernel, n_basis, way, seed
-    # The kernel of some documents with all documents, as a
-    # function of their rows. The attribute `found` of the cached
-    # object is the pair of features and note.
+    # The kernel of some documents with all documents, as a function of
+    # their rows. The attribute `found` of the cached object is the pair
+    # of features and note.
     kernel_rows = partial(_kernel_rows, kernel, data.X)
     settings = data.ptr, n_basis, way, seed
     return shared(
@@ -436,15 +432,14 @@ def kernel_need(
 ) -> MemoryNeed:
     """Return the memory requirements of a kernel model with ``n_basis`` basis vectors, None for all documents.
 
-    ``shape`` has the number m of documents, and in
-    bytes the limit of the memory (`free`) and the size
-    of documents that are read from disk (`read`).
+    ``shape`` has the number m of documents, and in bytes the limit of
+    the memory (`free`) and the size of documents that are read from
+    disk (`read`).
 
-    ``exact`` means that all documents are decomposed at
-    once, which needs five m × m matrices. If memory
-    allows, the maps of ``n_other_kernels`` other kernel
-    functions are cached, too. A map, m × n_basis, has
-    the features that a kernel gives the documents.
+    ``exact`` means that all documents are decomposed at once, which
+    needs five m × m matrices. If memory allows, the maps of
+    ``n_other_kernels`` other kernel functions are cached, too. A map, m
+    × n_basis, has the features that a kernel gives the documents.
     """
     needed_bytes = _n_bytes(shape.m, n_basis, exact)
     # The cache of a fold takes at most 2 GB.
@@ -453,8 +448,8 @@ def kernel_need(
     )
     # Documents that are read from disk take memory, too.
     free = shape.free - shape.read
-    # Too many basis vectors for the memory, but not too many documents: one
-    # basis vector would fit.
+    # Too many basis vectors for the memory, but not too many documents:
+    # one basis vector would fit.
     fewer_fit = needed_bytes > free and _n_bytes(shape.m, 1, exact=False) <= free
     fits = f"n_basis={_max_basis_size(shape.m, free)}" if fewer_fit else ""
     least = shape.read + needed_bytes
@@ -482,9 +477,9 @@ def _max_basis_size(m: int, free: float) -> int:
 def refuse_too_large(m: int, n_basis: int | None, exact: bool = False) -> None:
     """Raise an OutOfMemoryError if a kernel model of m documents does not fit into memory.
 
-    ``exact`` means that all documents are decomposed at
-    once, which needs five m × m matrices. The model has
-    ``n_basis`` basis vectors, all documents for None.
+    ``exact`` means that all documents are decomposed at once, which
+    needs five m × m matrices. The model has ``n_basis`` basis vectors,
+    all documents for None.
     """
     free = memory.available()
     r = m if n_basis is None else min(n_basis, m)
@@ -504,9 +499,8 @@ def refuse_too_large(m: int, n_basis: int | None, exact: bool = False) -> None:
 class KernelMapped(Estimator):
     """Base class of estimators with a kernel between documents.
 
-    The models of these estimators are weighted sums of
-    kernel functions of some documents, the basis
-    vectors.
+    The models of these estimators are weighted sums of kernel functions
+    of some documents, the basis vectors.
     """
 
     kernel: str | KernelFunction = "rbf"
@@ -526,9 +520,10 @@ class KernelMapped(Estimator):
 class NystromMap(KernelMapped):
     """Nyström map: features z(x) = C^-1 k(X_R, x), CC' = K_RR, from basis documents R (thesis, section 5.6).
 
-    A linear model w of these features is the kernel model Σ_i b_i k(x, x_i)
-    over the basis vectors x_i, with b = C^-T w (Paper III, section 2.2). So any
-    linear method that is trained on these features learns with the kernel.
+    A linear model w of these features is the kernel model Σ_i b_i k(x,
+    x_i) over the basis vectors x_i, with b = C^-T w (Paper III, section
+    2.2). So any linear method that is trained on these features learns
+    with the kernel.
 
     Parameters
     ----------
@@ -552,8 +547,8 @@ class NystromMap(KernelMapped):
     Attributes
     ----------
     basis_ : ndarray of shape (r,)
-        Rows R of X that are basis vectors. Linearly dependent ones are dropped,
-        with a ``DependentBasisWarning``.
+        Rows R of X that are basis vectors. Linearly dependent ones are
+        dropped, with a ``DependentBasisWarning``.
     basis_vectors_ : ndarray of shape (r, n)
         Basis vectors X_R.
     factor_ : ndarray of shape (r, r)
@@ -606,26 +601,25 @@ class NystromMap(KernelMapped):
     def map(self, X: ArrayLike, *, qid: ArrayLike | None = None) -> NystromFeatures:
         """Draw basis vectors and return the mapped documents, from which basis vectors can be removed.
 
-        ``X`` (m, n) are the documents, and ``qid``
-        has the query of each; None for one query.
+        ``X`` (m, n) are the documents, and ``qid`` has the query of
+        each; None for one query.
 
         Returns
         -------
         NystromFeatures
-            The documents. Its method ``without(rows)`` removes the basis
-            vectors among held-out documents, and ``dual(w)`` returns the
-            weights of the kernel functions.
+            The documents. Its method ``without(rows)`` removes the
+            basis vectors among held-out documents, and ``dual(w)``
+            returns the weights of the kernel functions.
         """
         return self._fit(X, qid)
 
     def _fit(self, X: ArrayLike, qid: ArrayLike | None) -> NystromFeatures:
         """Set the fitted attributes, and return the mapped documents in the order of the rows of X.
 
-        The attributes are those of the basis documents:
-        their rows, features, and the factor of their
-        kernel. Warns if some of them are dropped,
-        because they depend linearly on others. ``qid``
-        has the query of each document, or is None.
+        The attributes are those of the basis documents: their rows,
+        features, and the factor of their kernel. Warns if some of them
+        are dropped, because they depend linearly on others. ``qid`` has
+        the query of each document, or is None.
         """
         kernel = self._kernel()
         n_basis, way, seed = basis_of(self)
@@ -639,8 +633,8 @@ class NystromMap(KernelMapped):
             lambda R: kernel.matrix(grouped[R], grouped), ptr, n_basis, way, seed
         )
         if note:
-            # The warning names the line that calls fit.
-            # The warning names the line that calls fit.
+            # The warning names the line that calls fit. The warning
+            # names the line that calls fit.
             warnings.warn(note, DependentBasisWarning, stacklevel=4)
         # From the order of queries back to that of the rows of X.
         self.basis_ = row_order[mapped.basis]

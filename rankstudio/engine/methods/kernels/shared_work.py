@@ -34,8 +34,8 @@ class KernelWork:
     decompositions : dict
         Decomposed kernels and Nyström maps by key.
     left_out : tuple or None
-        Key of the most recent predictions of left-out queries, and these
-        predictions, (m,).
+        Key of the most recent predictions of left-out queries, and
+        these predictions, (m,).
     basis_vectors : WeakValueDictionary
         Documents that are basis vectors of a model, by their rows.
     """
@@ -50,13 +50,12 @@ class KernelWork:
 def shared(data: QueryData, key: Hashable, make: Callable[[], Work]) -> Work:
     """Return the cached result for a key, or else call ``make``, and cache its result if memory allows.
 
-    A result is a decomposition of documents by a kernel.
-    Results for some of the features are cached with the
-    data of all features, so that each selection of a
-    path is decomposed only once for all λ.
+    A result is a decomposition of documents by a kernel. Results for
+    some of the features are cached with the data of all features, so
+    that each selection of a path is decomposed only once for all λ.
     """
-    # `shared` is the cache of these data. Its `origin` is that of
-    # the data with all features.
+    # `shared` is the cache of these data. Its `origin` is that of the
+    # data with all features.
     decompositions: dict[Hashable, Any] = data.shared.origin.of(
         KernelWork
     ).decompositions
@@ -65,9 +64,9 @@ def shared(data: QueryData, key: Hashable, make: Callable[[], Work]) -> Work:
     if full_key in decompositions:
         return decompositions[full_key]  # type: ignore[no-any-return]
     new_work = make()
-    # All cached results, with this one, may use a share
-    # of the memory that is free without them. The list
-    # is a copy, because other threads may add results.
+    # All cached results, with this one, may use a share of the memory
+    # that is free without them. The list is a copy, because other
+    # threads may add results.
     used_bytes = sum(work.n_bytes for work in list(decompositions.values()))
     if used_bytes + new_work.n_bytes <= min(
         _MAX_BYTES, _MEMORY_SHARE * (memory.available() + used_bytes)
@@ -81,9 +80,8 @@ def left_out_predictions(
 ) -> Floats:
     """Return predictions (m,) for a key: the cached ones if the last call had this key, else those of ``make``.
 
-    Only one result is cached: caching every step and
-    setting of a path would need too much memory.
-    ``data`` has the documents.
+    Only one result is cached: caching every step and setting of a path
+    would need too much memory. ``data`` has the documents.
     """
     work = data.shared.origin.of(KernelWork)
     full_key = (data.shared.columns, key)
@@ -97,10 +95,9 @@ def basis_vectors(data: QueryData, basis: Ints) -> Floats:
 
     The array is cached as long as a model uses it.
     """
-    # `origin` is the cache of the data with all
-    # features, so the key has the columns of these
-    # data. It holds weak references: an array is
-    # dropped together with the last model that uses it.
+    # `origin` is the cache of the data with all features, so the key
+    # has the columns of these data. It holds weak references: an array
+    # is dropped together with the last model that uses it.
     cache = data.shared.origin.of(KernelWork).basis_vectors
     key = data.shared.columns, basis.tobytes()
     vectors = cache.get(key)

@@ -97,53 +97,55 @@ class _OneRanking:
 class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     """RankRLS fits a linear ranker by regularised least squares on pairs of documents of one query.
 
-    Minimises sum_q 1/(2|q|) sum_{i,j in q} (y_i - y_j - w'(x_i - x_j))² +
-    λ||w||² (Pahikkala et al. 2010, eq. (3)), so w = (X^'X^ + λI)^-1 X^'y^ with
-    ^ for centring within each query (eq. (5)). Other losses of a pair are those
-    of Pahikkala et al. (2009), section 2.4, with the minimum w = (X'MM'X +
-    λI)^-1 X'MN (eq. (28)).
+    Minimises sum_q 1/(2|q|) sum_{i,j in q} (y_i - y_j - w'(x_i - x_j))²
+    + λ||w||² (Pahikkala et al. 2010, eq. (3)), so w = (X^'X^ + λI)^-1
+    X^'y^ with ^ for centring within each query (eq. (5)). Other losses
+    of a pair are those of Pahikkala et al. (2009), section 2.4, with
+    the minimum w = (X'MM'X + λI)^-1 X'MN (eq. (28)).
 
     Parameters
     ----------
     regularization : float, default 1.0
         λ > 0.
     cost : {"magnitude", "unit", "inverse"}, default "magnitude"
-        The loss of a pair whose labels differ by d > 0 and whose scores differ
-        by g: (d - g)², (1 - g)² or (1 - g/d)² (eqs. (21), (20) and (22)).
+        The loss of a pair whose labels differ by d > 0 and whose scores
+        differ by g: (d - g)², (1 - g)² or (1 - g/d)² (eqs. (21), (20)
+        and (22)).
     ties : bool, optional
         Whether pairs of equal labels count, with g²; only for the cost
         "magnitude". By default they count if possible.
     weighting : {"size", "pairs", "none"}, default "size"
-        Whether a query's loss is divided by its number of documents, by its
-        number of pairs, or not at all.
+        Whether a query's loss is divided by its number of documents, by
+        its number of pairs, or not at all.
     solver : {"auto", "direct", "cg"}, default "auto"
-        "direct" decomposes X^'X^. "cg" uses conjugate gradients, whose steps
-        take O(entries of X) and do not compute X^'X^: for SciPy sparse X with
-        any number of features. "auto" uses "cg" if X is sparse.
+        "direct" decomposes X^'X^. "cg" uses conjugate gradients, whose
+        steps take O(entries of X) and do not compute X^'X^: for SciPy
+        sparse X with any number of features. "auto" uses "cg" if X is
+        sparse.
     tol : float, default 1e-15
-        Conjugate gradients stop at this backward error of the weights, relative
-        to the norms of X^'X^ + λI and X^'y^, or when rounding prevents further
-        progress. With the default, the weights equal those of "direct" up to
-        rounding.
+        Conjugate gradients stop at this backward error of the weights,
+        relative to the norms of X^'X^ + λI and X^'y^, or when rounding
+        prevents further progress. With the default, the weights equal
+        those of "direct" up to rounding.
     max_iter : int, default 100000
-        Maximum number of conjugate gradient steps. If they do not suffice, a
-        warning gives the distance from the minimum.
+        Maximum number of conjugate gradient steps. If they do not
+        suffice, a warning gives the distance from the minimum.
     pairs : {"query", "all", "pointwise"}, default "query"
-        "all": pairs of documents of different queries count, too (section 5.1),
-        and ``weighting`` uses the documents or pairs of all queries together.
-        "pointwise": regression on the labels of the documents with an
-        unregularised intercept; the weights are those of "all" with the default
-        cost.
+        "all": pairs of documents of different queries count, too
+        (section 5.1), and ``weighting`` uses the documents or pairs of
+        all queries together. "pointwise": regression on the labels of
+        the documents with an unregularised intercept; the weights are
+        those of "all" with the default cost.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n,) or (v, n)
         Weights; one row per output for labels y of shape (m, v).
     criterion_ : float or ndarray of shape (v,)
-        Leave-query-out squared error, summed over documents, or with another
-        cost the loss of the pairs within left-out queries. For a single query,
-        the leave-pair-out error, or the leave-one-out error with
-        ``pairs="pointwise"``, see
+        Leave-query-out squared error, summed over documents, or with
+        another cost the loss of the pairs within left-out queries. For
+        a single query, the leave-pair-out error, or the leave-one-out
+        error with ``pairs="pointwise"``, see
         :class:`rankstudio.engine.methods.holdout.HeldOutPredictor`. The minimised sum
         for conjugate gradients, which leave no query out; NaN after
         :meth:`partial_fit`.
@@ -152,15 +154,16 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
 
     Notes
     -----
-    O(mn² + n³) for X^'X^, its eigendecomposition and the rows in its basis,
-    shared by every λ; then O(n²) for the weights and O(sum of |q| n min(|q|,
-    n)) for the leave-query-out error. With at least twice as many features as
-    documents, a singular value decomposition of X^ takes O(m²n) time and O(mn)
-    memory instead.
+    O(mn² + n³) for X^'X^, its eigendecomposition and the rows in its
+    basis, shared by every λ; then O(n²) for the weights and O(sum of
+    |q| n min(|q|, n)) for the leave-query-out error. With at least
+    twice as many features as documents, a singular value decomposition
+    of X^ takes O(m²n) time and O(mn) memory instead.
 
-    More than 65,536 documents are processed in shards, which may be larger than
-    memory, with pairs within queries: O(n²) memory in addition to a shard, and
-    O(mn²) for each λ. Leave-query-out errors are also computed by shards.
+    More than 65,536 documents are processed in shards, which may be
+    larger than memory, with pairs within queries: O(n²) memory in
+    addition to a shard, and O(mn²) for each λ. Leave-query-out errors
+    are also computed by shards.
 
     Examples
     --------
@@ -201,9 +204,10 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         # Pairs of documents of different queries: a Gram matrix for each query.
         if self.pairs != "query":
             return whole_need(shape).plus(NUMBER * shape.Q * (shape.n + 1) ** 2)
-        # Three matrices: X^'X^, its eigenvectors and a work array. They are (n,
-        # n), or (n, m) if there are many more features than documents. A single
-        # shard also needs a copy of the rows, in the eigenvectors' basis.
+        # Three matrices: X^'X^, its eigenvectors and a work array. They
+        # are (n, n), or (n, m) if there are many more features than
+        # documents. A single shard also needs a copy of the rows, in
+        # the eigenvectors' basis.
         need = sums_need(shape) if shape.sharded else whole_need(shape, 2.0)
         wide = not shape.sharded and is_wide(shape.m, shape.n)
         return need.plus(3 * NUMBER * shape.n * (shape.m if wide else shape.n))
@@ -223,23 +227,22 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def paths_of_labels(self, data: QueryData) -> LabelPaths | None:
         """Return a function that computes the leave-query-out errors of other label vectors.
 
-        The function gets label vectors (P, m); a permutation
-        test uses it. All of them share one factorisation of
-        the features. The result is None for settings without
-        such a factorisation, and for a single query.
-        ``data`` has the documents.
+        The function gets label vectors (P, m); a permutation test uses
+        it. All of them share one factorisation of the features. The
+        result is None for settings without such a factorisation, and
+        for a single query. ``data`` has the documents.
         """
-        # A subclass may learn in another way. _RELABELLED are λ,
-        # the loss and the solver's settings, which such paths
-        # support; all other parameters need their defaults.
+        # A subclass may learn in another way. _RELABELLED are λ, the
+        # loss and the solver's settings, which such paths support; all
+        # other parameters need their defaults.
         is_direct = (
             type(self) is RankRLS
             and self.solver != "cg"
             and has_defaults_except(self, _RELABELLED)
         )
         is_single_query = data.ptr.size == 2
-        # If ties do not count, the labels decide which pairs count, and each
-        # label vector has a loss, and a factorisation, of its own.
+        # If ties do not count, the labels decide which pairs count, and
+        # each label vector has a loss, and a factorisation, of its own.
         if not is_direct or not self.pair_cost().ties or is_single_query:
             return None
         return label_paths(data, self.checked("regularization"), self.pair_cost())
@@ -247,11 +250,10 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def exchanged_preferences(self, data: QueryData) -> Callable[[Ints], QueryData]:
         """Return the function from an order (m,) to data whose documents take each other's preferences.
 
-        In an order, each document has the position of the
-        one whose preferences it takes. The data also have
-        the rows whose squared errors are the loss, so that
-        training need not compute them. A subclass may
-        learn in another way, so its data are without them.
+        In an order, each document has the position of the one whose
+        preferences it takes. The data also have the rows whose squared
+        errors are the loss, so that training need not compute them. A
+        subclass may learn in another way, so its data are without them.
         """
         without_rows = super().exchanged_preferences(data)
         return (
@@ -263,18 +265,16 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield the only step, with all features, after progress events.
 
-        The criterion of the step is the leave-query-out
-        error; for one ranking, an error of left-out
-        documents or pairs of them. ``data`` are the
-        training documents.
+        The criterion of the step is the leave-query-out error; for one
+        ranking, an error of left-out documents or pairs of them.
+        ``data`` are the training documents.
         """
         regularization = self.checked("regularization")
         data = training_data(data)
         steps = self._steps(data, regularization)
-        # With several queries, or with conjugate
-        # gradients ("cg", also used for sparse data), the
-        # step has the right criterion. Otherwise there is
-        # one ranking, and its criterion is replaced.
+        # With several queries, or with conjugate gradients ("cg", also
+        # used for sparse data), the step has the right criterion.
+        # Otherwise there is one ranking, and its criterion is replaced.
         if not data.one_ranking or self.solver == "cg" or data.sparse:
             yield from steps
             return
@@ -296,10 +296,10 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     ) -> Iterator[Step | WorkProgress]:
         """Yield progress events, and the only step with its criterion for several queries.
 
-        The criterion is the leave-query-out error; with
-        conjugate gradients it is the objective, and the number
-        of iterations is stored. ``regularization`` is λ.
-        ``data`` are the training documents.
+        The criterion is the leave-query-out error; with conjugate
+        gradients it is the objective, and the number of iterations is
+        stored. ``regularization`` is λ. ``data`` are the training
+        documents.
         """
         gradients = self._gradients
         pairs = self.checked("pairs")
@@ -314,14 +314,14 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
                 rows, rows.centred_labels, regularization
             )
             self._n_gradients = last.number
-            # Only the last iteration is a step. If all were steps, validation
-            # would choose one of them, which is early stopping.
+            # Only the last iteration is a step. If all were steps,
+            # validation would choose one of them, which is early
+            # stopping.
             yield replace(last, number=1)
         elif pairs == "query":
             yield from model_steps(data, regularization, cost)
         else:
-            # Pairs of documents of all
-            # queries, or single documents.
+            # Pairs of documents of all queries, or single documents.
             coef, _, errors = self._global_models(data.whole("RankRLS"), regularization)
             yield Step(
                 number=1,
@@ -359,9 +359,9 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         self
             The fitted estimator.
         """
-        # Several outputs (m, v) are learned together; None
-        # for one. The checks want a single label for each
-        # document, so they get those of the first output.
+        # Several outputs (m, v) are learned together; None for one. The
+        # checks want a single label for each document, so they get
+        # those of the first output.
         outputs = several_outputs(y)
         labels = labels_or_zeros(
             X, y if outputs is None else outputs[:, 0], preferences
@@ -394,8 +394,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         y : array-like of shape (m,) or (m, v)
             Labels of the documents.
         qid : array-like of shape (m,), optional
-            Query ids; all documents of a query must be in one call. By default
-            all documents are one query.
+            Query ids; all documents of a query must be in one call. By
+            default all documents are one query.
         preferences : Preferences, optional
             Preferences instead of y, as in :meth:`fit`.
 
@@ -415,10 +415,10 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         6.3). The weights equal those of one ``fit`` on all data, up to
         rounding.
         """
-        # The further documents, as rows whose squared
-        # errors are the losses of pairs. Several outputs
-        # (m, v) are labels that are learned together; None
-        # for one. The checks get those of the first output.
+        # The further documents, as rows whose squared errors are the
+        # losses of pairs. Several outputs (m, v) are labels that are
+        # learned together; None for one. The checks get those of the
+        # first output.
         outputs = several_outputs(y)
         labels = labels_or_zeros(
             X, y if outputs is None else outputs[:, 0], preferences
@@ -432,8 +432,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
             self._refuse_several_outputs()
         data = PairRows.of(data, self.pair_cost())
         regularization = self.checked("regularization")
-        # Only the direct solver keeps the sums X^'X^ and X^'y^ to which the
-        # further ones are added.
+        # Only the direct solver keeps the sums X^'X^ and X^'y^ to which
+        # the further ones are added.
         earlier_sums = getattr(self, "_sums", None)
         if earlier_sums is None and hasattr(self, "coef_"):
             raise ParameterError(
@@ -446,10 +446,9 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         further_ids = query_ids(qid)
         self._sums = added(earlier_sums, earlier_queries, data, outputs, further_ids)
         self._queries = earlier_queries | further_ids
-        # The weights for all queries so far.
-        # Their leave-query-out error would need
-        # the documents of earlier calls, so it
-        # is NaN. The sums are X^'X^ and X^'y^.
+        # The weights for all queries so far. Their leave-query-out
+        # error would need the documents of earlier calls, so it is NaN.
+        # The sums are X^'X^ and X^'y^.
         self.coef_ = solved(*self._sums, regularization)
         self.criterion_ = (
             np.nan if outputs is None else np.full(outputs.shape[1], np.nan)
@@ -471,9 +470,9 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def _further(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None) -> QueryData:
         """Check further queries, and return them with the documents of each query together.
 
-        On the first call, also sets the attributes of
-        the number and names of features. ``qid`` has
-        the query of each document; None for one query.
+        On the first call, also sets the attributes of the number and
+        names of features. ``qid`` has the query of each document; None
+        for one query.
         """
         # The first call decides the number and names of features.
         is_first_call = not hasattr(self, "coef_")
@@ -488,9 +487,9 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
         """Set ``criterion_`` and ``n_iter_`` from the only step, and store the sums to which ``partial_fit`` adds.
 
-        The sums are X^'X^ and X^'y^ of centred features
-        and labels; None if further queries cannot be
-        added, because of the solver or the pairs.
+        The sums are X^'X^ and X^'y^ of centred features and labels;
+        None if further queries cannot be added, because of the solver
+        or the pairs.
         """
         last = steps[-1]
         # Conjugate gradients end with an iteration; the direct solver has a plain step.
@@ -509,8 +508,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         # Several outputs: scores of shape (m, v).
         if is_sparse(X):
             return np.asarray(X.dot(self.coef_.T))
-        # The function reads features as rows (n, m), and returns
-        # scores (v, m).
+        # The function reads features as rows (n, m), and returns scores (v, m).
         return linear_scores(np.ascontiguousarray(X.T), self.coef_).T
 
     def nested(  # noqa: D102 - inherited
@@ -527,11 +525,10 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     ) -> tuple[Floats, Floats, Floats]:
         """Train with pairs of documents of all queries, or with single documents.
 
-        The parameter ``pairs`` is "all" or "pointwise".
-        Returns the weights (n,), the weights without each
-        query (Q, n), and the loss of each left-out query's
-        own pairs (Q,). ``regularization`` is λ. ``data``
-        has the documents.
+        The parameter ``pairs`` is "all" or "pointwise". Returns the
+        weights (n,), the weights without each query (Q, n), and the
+        loss of each left-out query's own pairs (Q,). ``regularization``
+        is λ. ``data`` has the documents.
         """
         cost = self.pair_cost()
         if data.preferences is not None:
@@ -541,9 +538,9 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
                 "query with preferences, because each belongs to one query",
             )
         self._check_pointwise_loss(cost)
-        # The products of features and labels in each
-        # query, as these pairs or documents need them.
-        # `models` (Q, n) are those without each query.
+        # The products of features and labels in each query, as these
+        # pairs or documents need them. `models` (Q, n) are those
+        # without each query.
         statistics = global_statistics(data, cost)
         (models,) = models_without(statistics.gram, statistics.total, (regularization,))
         coef = statistics.weights(tuple(range(statistics.n_features)), regularization)
@@ -566,8 +563,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         loss : str
             "differences" of pairs, or "documents".
         weighting : str
-            "size" if the loss of pairs is divided by the
-            number of training documents, else "none".
+            "size" if the loss of pairs is divided by the number of
+            training documents, else "none".
         """
         cost = self.pair_cost()
         weighting = held_out_weighting(cost)
@@ -639,8 +636,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def left_out(self, data: GivenData, columns: Sequence[int]) -> Floats:
         """Return each document's score (m,) by the model of some columns trained without its query.
 
-        Raises a DatasetError for a single query. ``data``
-        are the training documents.
+        Raises a DatasetError for a single query. ``data`` are the
+        training documents.
         """
         # Called for its error only: a single query leaves no training data.
         several_queries(data.ptr, "The leave-query-out predictions of RankRLS")
@@ -669,12 +666,11 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     ) -> Waiting[LeftOutScorer | None]:
         """Return the scorer of documents by models of some columns trained without each query.
 
-        The scorer gets one shard, a part of the queries, at
-        a time. The result is None if the loss has pairs of
-        documents of different queries, for which shards do
-        not suffice. ``data`` are the training documents.
-        The generator yields progress events, and then
-        returns the result.
+        The scorer gets one shard, a part of the queries, at a time. The
+        result is None if the loss has pairs of documents of different
+        queries, for which shards do not suffice. ``data`` are the
+        training documents. The generator yields progress events, and
+        then returns the result.
         """
         if self.checked("pairs") != "query":
             return None
@@ -687,8 +683,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def _left_out(self, data: QueryData, grid: Sequence[float]) -> Floats:
         """Return the centred scores (L, m) for each λ by the models trained without each query.
 
-        ``grid`` has the L values of λ. ``data`` has the
-        documents.
+        ``grid`` has the L values of λ. ``data`` has the documents.
         """
         if self.checked("pairs") == "query":
             scores = left_out_predictions(training_data(data), grid, self.pair_cost())
@@ -697,8 +692,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
             for row, value in zip(scores, grid, strict=True):
                 _, query_models, _ = self._global_models(data, value)
                 row[:] = centred_scores(data, query_models)
-        # Documents that were not grouped by query get their
-        # original order; `data.order` is None if they were.
+        # Documents that were not grouped by query get their original
+        # order; `data.order` is None if they were.
         for row in scores if data.order is not None else ():
             row[:] = data.in_original_order(row)
         return scores

@@ -70,8 +70,7 @@ class ConjugateGradients:
     def are_used_for(self, data: GivenData) -> bool:
         """Return whether conjugate gradients are used for data: if chosen, or by default if X is sparse.
 
-        Raises a ParameterError for the
-        solver "direct" with sparse X.
+        Raises a ParameterError for the solver "direct" with sparse X.
         """
         if data.sparse:
             self.check_sparse()
@@ -90,8 +89,7 @@ class ConjugateGradients:
         Parameters
         ----------
         data : QueryData or SparseQueryData
-            Documents; X^ are their features,
-            centred within each query.
+            Documents; X^ are their features, centred within each query.
         labels : ndarray of shape (m,)
             Labels, centred within each query, y^.
         regularization : float
@@ -106,14 +104,14 @@ class ConjugateGradients:
         -----
         O(entries of X + n) time per iteration, and memory.
         """
-        # Threads for sparse data whose iterations take long enough, at about 6
-        # ns per entry. The products of dense data have the threads of BLAS.
+        # Threads for sparse data whose iterations take long enough, at
+        # about 6 ns per entry. The products of dense data have the
+        # threads of BLAS.
         uses_threads = worthwhile(6.0 * data.X.nnz) if data.sparse else False
         with pool(uses_threads) as (executor, workers):
-            # The sum is w'(X^'X^ + λI)w - 2 w'X^'y^ +
-            # y^'y^. `product` multiplies by X^'X^,
-            # whose diagonal is `squares`. It is used
-            # to scale the unknowns; `right` is X^'y^.
+            # The sum is w'(X^'X^ + λI)w - 2 w'X^'y^ + y^'y^. `product`
+            # multiplies by X^'X^, whose diagonal is `squares`. It is
+            # used to scale the unknowns; `right` is X^'y^.
             product = gram_product(data, executor, workers)
             right = product.right(labels)
             constant = float(labels @ labels)
@@ -133,12 +131,11 @@ class ConjugateGradients:
     ) -> Waiting[Iteration]:
         """Return the last iteration of the minimisation, and a note if it has not converged.
 
-        ``labels`` (m,) are centred within queries. The gap
-        is how far an iteration is at most above the minimum.
-        The progress is the share of the way from the first
-        gap to the tolerance. ``regularization`` is λ.
-        ``data`` has the documents. The generator yields
-        progress events, and then returns the result.
+        ``labels`` (m,) are centred within queries. The gap is how far
+        an iteration is at most above the minimum. The progress is the
+        share of the way from the first gap to the tolerance.
+        ``regularization`` is λ. ``data`` has the documents. The
+        generator yields progress events, and then returns the result.
         """
         first_gap = 0.0
         for last in self.iterations(data, labels, regularization):
@@ -173,8 +170,8 @@ class ConjugateGradients:
 def _progress_share(decrease: float) -> float:
     """Return the share of the work that is done, from 0 to 1, by how much the gap has decreased.
 
-    ``decrease`` is the gap divided by the first
-    one; its logarithm decreases about linearly.
+    ``decrease`` is the gap divided by the first one; its logarithm
+    decreases about linearly.
     """
     return min(
         1.0, math.log(max(decrease, _ROUNDING_SHARE)) / math.log(_ROUNDING_SHARE)

@@ -1,7 +1,7 @@
 """RankRLS with several outputs, labels of shape (m, v), which share one factorisation (Paper I, section 3.2).
 
-Also the sums X^'X^ and X^'y^ of RankRLS, to which further queries can be added
-(Airola 2011, section 6.3).
+Also the sums X^'X^ and X^'y^ of RankRLS, to which further queries can
+be added (Airola 2011, section 6.3).
 """
 
 from __future__ import annotations
@@ -56,8 +56,7 @@ class OutputModels:
     def __init__(self, data: QueryData, regularization: float) -> None:
         """Factorise X^'X^ + λI, with the features X^ centred within queries; labels come later.
 
-        ``regularization`` is λ. The labels of ``data`` are
-        not used.
+        ``regularization`` is λ. The labels of ``data`` are not used.
         """
         self._X = data.centred[0]  # the other item are the labels
         self._ptr = data.ptr
@@ -86,8 +85,8 @@ class OutputModels:
         The residuals of a query are those of the models trained without it.
         """
         residuals: Floats = labels - self._X @ self.weights(labels)
-        # Each function turns the residuals of a query in the
-        # model of all queries into those without the query.
+        # Each function turns the residuals of a query in the model of
+        # all queries into those without the query.
         for (first, last), solve in zip(
             pairwise(self._ptr.tolist()), self._query_solvers(), strict=True
         ):
@@ -97,15 +96,15 @@ class OutputModels:
     def _query_solvers(self) -> list[Callable[[Floats], Floats]]:
         """Return a function for each query that multiplies by (I - V_q V_q')^-1.
 
-        It turns the query's residuals (|q|, v) in the model of all queries into
-        those of the model without the query. X^ (m, n) are the features minus
-        their mean in each query, L is the Cholesky factor of X^'X^ + λI, and
-        V_q are the rows of the query in V = X^ L'^-1. The functions are made
-        once, and stored.
+        It turns the query's residuals (|q|, v) in the model of all
+        queries into those of the model without the query. X^ (m, n) are
+        the features minus their mean in each query, L is the Cholesky
+        factor of X^'X^ + λI, and V_q are the rows of the query in V =
+        X^ L'^-1. The functions are made once, and stored.
         """
         if self._solvers is None:
-            # `_X` is X^. `_inverse` makes the function for the
-            # rows V_q of a query.
+            # `_X` is X^. `_inverse` makes the function for the rows V_q
+            # of a query.
             V = np.ascontiguousarray(solve_lower(self._factor, self._X.T).T)
             self._solvers = [
                 _inverse(V[first:last]) for first, last in pairwise(self._ptr.tolist())
@@ -116,8 +115,8 @@ class OutputModels:
 def _inverse(rows: Floats) -> Callable[[Floats], Floats]:
     """Return the function that multiplies by (I - RR')^-1 for the rows R (|q|, n) of a query.
 
-    It takes and returns an array of shape (|q|, v).
-    The smaller matrix is inverted: if RR' (|q|,
+    It takes and returns an array of shape (|q|, v). The smaller matrix
+    is inverted: if RR' (|q|,
     |q|) is larger than R'R (n, n), then (I -
     RR')^-1 = I + R (I - R'R)^-1 R' is used.
     """
@@ -133,8 +132,7 @@ def _inverse(rows: Floats) -> Callable[[Floats], Floats]:
 def several_outputs(y: Any) -> Floats | None:
     """Return labels of several outputs, shape (m, v) with v > 1.
 
-    ``y`` are labels of any shape. The result is None
-    for a single output.
+    ``y`` are labels of any shape. The result is None for a single output.
     """
     try:
         shape = np.shape(y)
@@ -199,8 +197,8 @@ def fit_outputs(
     sums : tuple of ndarray, or None
         X^'X^ and X^'Y^; None with conjugate gradients.
     """
-    # Conjugate gradients solve each output by itself.
-    # The last iteration of each has the weights.
+    # Conjugate gradients solve each output by itself. The last
+    # iteration of each has the weights.
     labels = centred_labels(data, outputs)
     if gradients.are_used_for(data):
         last_iterations = []
@@ -211,9 +209,8 @@ def fit_outputs(
         criteria = np.array([last.criterion for last in last_iterations])
         weights = np.stack([last.coef for last in last_iterations])
         return weights, criteria, max(last.number for last in last_iterations), None
-    # Directly, all outputs share one decomposition.
-    # Their residuals (m, v) are those of the models
-    # without the query of a document.
+    # Directly, all outputs share one decomposition. Their residuals (m,
+    # v) are those of the models without the query of a document.
     data = data.dense()
     models = OutputModels(data, regularization)
     residuals = models.residuals(labels)
@@ -228,9 +225,9 @@ def left_out_outputs(
 ) -> Floats:
     """Predict each document by the models trained without its query: centred scores, shape (m, v).
 
-    ``outputs`` (m, v) are labels, with a model for each
-    of v outputs. Rows are in their order, that of X.
-    ``regularization`` is λ. ``data`` has the documents.
+    ``outputs`` (m, v) are labels, with a model for each of v outputs.
+    Rows are in their order, that of X. ``regularization`` is λ.
+    ``data`` has the documents.
     """
     labels = centred_labels(data, outputs)
     residuals = OutputModels(data.dense(), regularization).residuals(labels)
@@ -246,10 +243,9 @@ def added(
 ) -> Sums:
     """Return the earlier sums, or 0 if there are none, plus the sums of further queries.
 
-    The sums are X^'X^ and X^'y^ of centred features and
-    labels. ``data`` are the further queries,
-    ``outputs`` (m, v) their labels if there are
-    several, and ``ids`` the ids of their queries;
+    The sums are X^'X^ and X^'y^ of centred features and labels.
+    ``data`` are the further queries, ``outputs`` (m, v) their labels if
+    there are several, and ``ids`` the ids of their queries;
     ``earlier_ids`` are those of earlier calls.
 
     Raises
@@ -257,8 +253,8 @@ def added(
     DatasetError
         For a query of an earlier call, or another number of outputs.
     """
-    # A query must not be split: the pairs of a document of this call and one of
-    # an earlier call would be missing.
+    # A query must not be split: the pairs of a document of this call
+    # and one of an earlier call would be missing.
     repeated = sorted(map(str, earlier_ids & ids))
     if repeated:
         raise DatasetError(
@@ -284,8 +280,8 @@ def added(
 def solved(gram: Floats, right: Floats, regularization: float) -> Floats:
     """Return the weights (X^'X^ + λI)^-1 X^'y^, shape (n,) or (v, n) for v outputs: O(n³).
 
-    ``regularization`` is λ, ``gram`` (n, n) is X^'X^,
-    and ``right`` (n,) or (n, v) is X^'y^.
+    ``regularization`` is λ, ``gram`` (n, n) is X^'X^, and ``right``
+    (n,) or (n, v) is X^'y^.
     """
     from scipy.linalg import cho_solve  # noqa: PLC0415 - where it is needed
 
@@ -303,24 +299,22 @@ def solved(gram: Floats, right: Floats, regularization: float) -> Floats:
 def label_paths(data: QueryData, regularization: float, cost: PairCost) -> LabelPaths:
     """Return a function from label vectors (P, m) to the leave-query-out error of each, in arrays (1,).
 
-    All label vectors share one factorisation of the
-    features. ``cost`` is the loss of pairs. Raises a
-    DatasetError for a single query. ``regularization``
-    is λ. ``data`` has the documents.
+    All label vectors share one factorisation of the features. ``cost``
+    is the loss of pairs. Raises a DatasetError for a single query.
+    ``regularization`` is λ. ``data`` has the documents.
     """
     several_queries(data.ptr, "The permutation test of RankRLS")  # for its error only
-    # Rows whose squared errors are the loss,
-    # and the function that converts labels
-    # of documents to targets of these rows.
+    # Rows whose squared errors are the loss, and the function that
+    # converts labels of documents to targets of these rows.
     data, targets = rows_and_targets(cost, data)
     models = OutputModels(data, regularization)
 
     def paths(labels: Floats, share: Share) -> list[Floats]:
         """Return the leave-query-out error of each label vector in ``labels`` (P, m), in arrays (1,).
 
-        ``share`` calls a function with each of some
-        numbers, on several threads. ``models`` and
-        ``targets`` are those of the enclosing function.
+        ``share`` calls a function with each of some numbers, on several
+        threads. ``models`` and ``targets`` are those of the enclosing
+        function.
         """
         centred = targets(np.ascontiguousarray(labels.T))
         criteria = np.empty((labels.shape[0], 1))
@@ -328,9 +322,8 @@ def label_paths(data: QueryData, regularization: float, cost: PairCost) -> Label
         def learn(first: int) -> None:
             """Write the errors of some label vectors from ``first`` on to ``criteria``.
 
-            Several vectors at a time are outputs of
-            one product. Uses the centred targets
-            (m, P), the ``models`` and ``criteria``
+            Several vectors at a time are outputs of one product. Uses
+            the centred targets (m, P), the ``models`` and ``criteria``
             (P, 1) of the enclosing functions.
             """
             part = slice(first, first + _OUTPUTS_PER_PRODUCT)

@@ -31,8 +31,8 @@ from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 _MULTIPLICATION = 0.2  # nanoseconds, in the elimination of a small matrix
 # Rows of a matrix up to which the compiled kernel is faster than BLAS.
 _MOST_COMPILED = 64
-# The Gram matrices of all features are kept if they have at most _FEW numbers,
-# or at most _TIMES as many as the documents.
+# The Gram matrices of all features are kept if they have at most _FEW
+# numbers, or at most _TIMES as many as the documents.
 _FEW = 1 << 24
 _TIMES = 2
 # Bytes up to which memory is allocated without checking how much is free.
@@ -69,13 +69,12 @@ def _leave_query_out(
 ) -> tuple[Floats]:
     """Return the sum of the squared residuals of a shard's queries, each left out of the model, shape (1,).
 
-    ``coef`` (n,) are the weights trained on all queries.
-    ``values`` (r,) and ``vectors`` (n, r) are the
-    eigenvalues and eigenvectors of X^'X^, the products
-    of the centred features of all queries. ``cost`` is
-    the loss of pairs, and ``regularization`` is λ.
-    ``data`` has the documents of the shard. A shard is a
-    part of the data with whole queries.
+    ``coef`` (n,) are the weights trained on all queries. ``values``
+    (r,) and ``vectors`` (n, r) are the eigenvalues and eigenvectors of
+    X^'X^, the products of the centred features of all queries. ``cost``
+    is the loss of pairs, and ``regularization`` is λ. ``data`` has the
+    documents of the shard. A shard is a part of the data with whole
+    queries.
     """
     from rankstudio.engine.methods.rankers import _rankrls_kernel  # noqa: PLC0415 - numba
 
@@ -83,29 +82,28 @@ def _leave_query_out(
     X, y = rows.centred
     n = values.size
     sizes = np.diff(rows.ptr)
-    # The rows in the basis of the eigenvectors, in which X^'X^ + λI is the
-    # diagonal matrix `total`.
+    # The rows in the basis of the eigenvectors, in which X^'X^ + λI is
+    # the diagonal matrix `total`.
     total = values + regularization
-    # The rotated rows do not depend on λ, so that they are
-    # cached with the rows.
+    # The rotated rows do not depend on λ, so that they are cached with
+    # the rows.
     rotated = rows.shared.of(_Rotated).by(vectors, X)
     residuals = y - X @ coef
     root = total**-0.5
     # Pivots of the systems are smaller than this only by rounding.
     smallest = regularization / float(total.max())
     errors = np.empty(sizes.size)
-    # The system of a query is as large as its number of rows or of features,
-    # whichever is smaller.
+    # The system of a query is as large as its number of rows or of
+    # features, whichever is smaller.
     n_unknowns = np.minimum(sizes, n)
 
     def leave_out(part: tuple[int, int]) -> None:
         """Write the errors of the queries first … last - 1 to ``errors`` of the enclosing function.
 
-        ``part`` is (first, last). The compiled kernel skips
-        queries with many unknowns, which LAPACK then solves.
-        Uses the rows of the shard in the eigenvectors' basis
-        (``rotated``), their ``residuals`` and the scale
-        ``root`` of each eigenvector.
+        ``part`` is (first, last). The compiled kernel skips queries
+        with many unknowns, which LAPACK then solves. Uses the rows of
+        the shard in the eigenvectors' basis (``rotated``), their
+        ``residuals`` and the scale ``root`` of each eigenvector.
         """
         first, last = part
         _rankrls_kernel.left_out_errors(
@@ -125,8 +123,8 @@ def _leave_query_out(
                 rotated[query_rows] * root, residuals[query_rows]
             )
 
-    # The number of multiplications says whether threads are worthwhile: those
-    # for the matrix of each system, and for its factorisation.
+    # The number of multiplications says whether threads are worthwhile:
+    # those for the matrix of each system, and for its factorisation.
     multiplications = float(
         (sizes * n_unknowns * n / 2 + n_unknowns.astype(np.float64) ** 3 / 6).sum()
     )
@@ -142,12 +140,11 @@ def _leave_query_out(
 def _left_out_error(V: Floats, residuals: Floats) -> float:
     """Return the squared error of one query by the model trained without it, with LAPACK.
 
-    ``V`` (|q|, n) are its centred features in the
-    eigenvectors' basis, scaled by 1 / √(e + λ) with the
-    eigenvalues e, and ``residuals`` (|q|,) those of the
-    model of all queries. Of two equivalent systems, the
-    smaller one is solved: that of the documents, or
-    that of the eigenvectors.
+    ``V`` (|q|, n) are its centred features in the eigenvectors' basis,
+    scaled by 1 / √(e + λ) with the eigenvalues e, and ``residuals``
+    (|q|,) those of the model of all queries. Of two equivalent systems,
+    the smaller one is solved: that of the documents, or that of the
+    eigenvectors.
     """
     size, n = V.shape
     # (I - VV')^-1 r, or the same as r + V (I - V'V)^-1 V'r.
@@ -164,9 +161,8 @@ def _left_out_error(V: Floats, residuals: Floats) -> float:
 class _Decomposed:
     """Cache of the eigenvalues (r,) and eigenvectors (n, r) of one dataset's X^'X^, and X^'y^, by the cost.
 
-    r is n, or the number of documents if X was
-    decomposed: the other eigenvalues are 0, and X^'y^
-    is orthogonal to their eigenvectors.
+    r is n, or the number of documents if X was decomposed: the other
+    eigenvalues are 0, and X^'y^ is orthogonal to their eigenvectors.
     """
 
     by_cost: dict[PairCost, tuple[Floats, Floats, Floats]] = field(default_factory=dict)
@@ -177,27 +173,25 @@ def model_steps(
 ) -> Iterator[Step | WorkProgress]:
     """Yield the model for one λ as the only step, after progress events; its criterion is the leave-query-out error.
 
-    ``cost`` is the loss of a pair of documents, and
-    ``regularization`` is λ. ``data`` are the training
-    documents.
+    ``cost`` is the loss of a pair of documents, and ``regularization``
+    is λ. ``data`` are the training documents.
 
     Notes
     -----
-    O(mn²) for the sums and O(n³) for their eigendecomposition; if there are at
-    least twice as many features as documents, O(m²n) instead. Both are computed
-    once for all λ, and for a single shard also the rows in the eigenvectors'
-    basis. Then for each λ the error takes the sum over queries of |q| r
-    min(|q|, r).
+    O(mn²) for the sums and O(n³) for their eigendecomposition; if there
+    are at least twice as many features as documents, O(m²n) instead.
+    Both are computed once for all λ, and for a single shard also the
+    rows in the eigenvectors' basis. Then for each λ the error takes the
+    sum over queries of |q| r min(|q|, r).
     """
-    # The eigendecomposition of X^'X^, of
-    # the centred features, is shared by all
-    # λ, and gives the weights directly.
+    # The eigendecomposition of X^'X^, of the centred features, is
+    # shared by all λ, and gives the weights directly.
     by_cost = data.shared.of(_Decomposed).by_cost
     if cost not in by_cost:
         by_cost[cost] = yield from _decomposed(data, cost)
     eigenvalues, eigenvectors, products_with_y = by_cost[cost]
-    # BLAS has one thread, because with several
-    # its sums differ in their last bits.
+    # BLAS has one thread, because with several its sums differ in their
+    # last bits.
     with STEADY:
         coef: Floats = eigenvectors @ (
             (eigenvectors.T @ products_with_y) / (eigenvalues + regularization)
@@ -232,17 +226,16 @@ def _decomposed(
 ) -> Waiting[tuple[Floats, Floats, Floats]]:
     """Return the eigenvalues (r,) and eigenvectors (n, r) of X^'X^, and X^'y^ (n,).
 
-    X^ and y^ are the centred rows whose squared errors
-    are the loss with this ``cost`` of pairs. With far
-    more features than documents, they come from the
-    singular values of X^, r ≤ m. BLAS has one thread,
-    so that the results do not depend on the machine.
-    Raises an OutOfMemoryError for too many features.
-    ``data`` are the training documents. The generator
-    yields progress events, and then returns the result.
+    X^ and y^ are the centred rows whose squared errors are the loss
+    with this ``cost`` of pairs. With far more features than documents,
+    they come from the singular values of X^, r ≤ m. BLAS has one
+    thread, so that the results do not depend on the machine. Raises an
+    OutOfMemoryError for too many features. ``data`` are the training
+    documents. The generator yields progress events, and then returns
+    the result.
     """
-    # A single shard, with far more features than documents. In
-    # STEADY, BLAS has one thread.
+    # A single shard, with far more features than documents. In STEADY,
+    # BLAS has one thread.
     if not data.several and is_wide(*data.X.shape):
         X, y = PairRows.of(data.whole("RankRLS"), cost).centred
         with STEADY:
@@ -260,10 +253,9 @@ def nested_steps(
 ) -> Iterator[Step | WorkProgress]:
     """Yield the models with the first feature of an order, the first two, and so on, for one λ.
 
-    The criterion of each step is the leave-query-out
-    error of its model. ``cost`` is the loss of a pair
-    of documents, and ``regularization`` is λ. ``data``
-    are the training documents.
+    The criterion of each step is the leave-query-out error of its
+    model. ``cost`` is the loss of a pair of documents, and
+    ``regularization`` is λ. ``data`` are the training documents.
     """
     # Row k - 1 of coefs has the model of the first k features, with 0 for all others.
     coefs, errors = yield from models_in_order(
@@ -282,10 +274,9 @@ def nested_steps(
 def _refuse_large(m: int, n: int) -> None:
     """Raise an OutOfMemoryError if X^'X^, its eigenvectors and a work array do not fit into memory.
 
-    Each of the three is a matrix (n, n) of numbers of 8
-    bytes, for n features; ``m``, the number of
-    documents, is only for the message. Small matrices
-    are not checked.
+    Each of the three is a matrix (n, n) of numbers of 8 bytes, for n
+    features; ``m``, the number of documents, is only for the message.
+    Small matrices are not checked.
     """
     if (needed := 24.0 * n**2) > _LARGE and needed > (free := memory.available()):
         raise OutOfMemoryError(
@@ -320,8 +311,8 @@ def models_without(
     ):
         cuts = np.linspace(0, len(grams), workers + 1).astype(int).tolist()
         for regularization in regularizations:
-            # A default value, because a function would see later values of the
-            # loop's variable.
+            # A default value, because a function would see later values
+            # of the loop's variable.
             def learn(part: tuple[int, int], strength: float = regularization) -> None:
                 """Write the weights without each query of a range (first, last) to ``models``.
 
@@ -348,8 +339,8 @@ class LeftOutRankRLS:
     cost : PairCost
     by_blocks : bool
         Whether Gram matrices are computed for some queries at a time.
-        Otherwise, the matrices of all features are cached with the documents,
-        unless they are much larger than the documents.
+        Otherwise, the matrices of all features are cached with the
+        documents, unless they are much larger than the documents.
     """
 
     columns: tuple[int, ...]
@@ -365,10 +356,10 @@ class LeftOutRankRLS:
         + Qk³). ``data`` has the documents.
         """
         scores = np.zeros(len(data.y))
-        # The model without features gives all documents 0.
-        # Otherwise some queries at a time, with the products of
-        # their features and labels; `_documents_of` are the documents of
-        # these queries, and `_rows_of` their rows.
+        # The model without features gives all documents 0. Otherwise
+        # some queries at a time, with the products of their features
+        # and labels; `_documents_of` are the documents of these
+        # queries, and `_rows_of` their rows.
         for queries, grams in self._grams(data) if self.columns else ():
             (models,) = models_without(grams, self.total, (self.regularization,))
             block = _documents_of(data, queries)
@@ -380,13 +371,13 @@ class LeftOutRankRLS:
     def predictions(self, data: QueryData, regularizations: Sequence[float]) -> Floats:
         """Return the scores centred within each query for each λ, shape (L, m).
 
-        Each document is scored by the model trained without
-        its query. ``regularizations`` are the L values of λ.
-        ``data`` has the documents.
+        Each document is scored by the model trained without its query.
+        ``regularizations`` are the L values of λ. ``data`` has the
+        documents.
         """
         scores = np.empty((len(regularizations), len(data.y)))
-        # Some queries at a time; for each λ,
-        # `models` (queries, k) has a model for each.
+        # Some queries at a time; for each λ, `models` (queries, k) has
+        # a model for each.
         for queries, grams in self._grams(data):
             block = _documents_of(data, queries, self.columns)
             learned = models_without(grams, self.total, regularizations)
@@ -432,9 +423,8 @@ class LeftOutRankRLS:
         m = len(data.y)
         n_queries = data.ptr.size - 1
         k = len(self.columns)
-        # Blocks of whole queries limit the memory.
-        # The second argument is how many numbers a
-        # document needs: k features, or the
+        # Blocks of whole queries limit the memory. The second argument
+        # is how many numbers a document needs: k features, or the
         # document's share of the matrices if greater.
         if data.preferences is None:
             blocks = group_blocks(data.ptr, max(k, n_queries * (k + 1) ** 2 // m))
@@ -465,8 +455,7 @@ def _documents_of(
 ) -> QueryData:
     """Return the documents of a range of queries, with some columns, or with all for None.
 
-    Some columns are copied; all columns are a view.
-    ``data`` has the documents.
+    Some columns are copied; all columns are a view. ``data`` has the documents.
     """
     rows = _rows_of(data, queries)
     ptr = data.ptr[queries.start : queries.stop + 1]
@@ -479,13 +468,12 @@ def left_out_models(
 ) -> Waiting[LeftOutRankRLS]:
     """Return the scorer of documents by models of some features that are trained without each query.
 
-    ``columns`` are those of the features. The scorer
-    has the sums of all queries, from which a query's
-    own are later subtracted. One pass over the data,
-    O(mn²), whose result is cached for all features and
+    ``columns`` are those of the features. The scorer has the sums of
+    all queries, from which a query's own are later subtracted. One pass
+    over the data, O(mn²), whose result is cached for all features and
     λ. ``cost`` is the loss of a pair of documents, and
-    ``regularization`` is λ. The generator yields
-    progress events, and then returns the result.
+    ``regularization`` is λ. The generator yields progress events, and
+    then returns the result.
     """
     total = yield from products_of(data, cost)
     chosen_columns = sorted(columns)
@@ -505,12 +493,10 @@ def left_out_predictions(
 ) -> Floats:
     """Return each document's centred score by the model without its query, for each λ, shape (L, m).
 
-    Takes two passes over the data. ``cost`` is the loss
-    of a pair of documents, and ``regularizations`` are
-    the L values of λ.
+    Takes two passes over the data. ``cost`` is the loss of a pair of
+    documents, and ``regularizations`` are the L values of λ.
     """
-    # The λ of the scorer is not used, so
-    # any will do: `predictions` gets all λ.
+    # The λ of the scorer is not used, so any will do: `predictions` gets all λ.
     models = finish(
         left_out_models(data, range(data.X.shape[1]), regularizations[0], cost)
     )

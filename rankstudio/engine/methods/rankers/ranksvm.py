@@ -60,22 +60,22 @@ if TYPE_CHECKING:
 class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
     """RankSVM fits a linear support vector machine on pairs of documents.
 
-    Minimises ½ w'w + C sum of max(0, 1 - w'(x_i - x_j))^p over the pairs of
-    documents of one query with y_i > y_j, p = 2 for the squared hinge
-    (RankSVM-Primal: Chapelle & Keerthi 2010) and p = 1 for the hinge (Joachims
-    2002; thesis of Airola 2011, section 4.2.2). Preferences, if given, replace
-    these pairs; the loss of each is multiplied by its weight, and magnitudes
-    are ignored.
+    Minimises ½ w'w + C sum of max(0, 1 - w'(x_i - x_j))^p over the
+    pairs of documents of one query with y_i > y_j, p = 2 for the
+    squared hinge (RankSVM-Primal: Chapelle & Keerthi 2010) and p = 1
+    for the hinge (Joachims 2002; thesis of Airola 2011, section 4.2.2).
+    Preferences, if given, replace these pairs; the loss of each is
+    multiplied by its weight, and magnitudes are ignored.
 
     Parameters
     ----------
     C : float, default 1.0
         Weight of a pair's loss relative to the squared norm, greater than 0.
     kernel : {"linear", "rbf", "poly"}, sum or callable, default "linear"
-        Kernels other than the linear one use the Nyström map of the basis
-        vectors (thesis, section 4.2.2), and w'w is the squared norm in the
-        kernel's space; sums, callables, γ, d and c are those of
-        `KernelRankRLS`.
+        Kernels other than the linear one use the Nyström map of the
+        basis vectors (thesis, section 4.2.2), and w'w is the squared
+        norm in the kernel's space; sums, callables, γ, d and c are
+        those of `KernelRankRLS`.
     gamma : float, default 2^-6
         γ of the kernels that have it.
     degree : int, default 3
@@ -83,11 +83,11 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
     coef0 : float, default 1.0
         Constant of the polynomial kernel.
     n_basis : int, optional
-        Number of basis vectors; by default all documents. The linear kernel has
-        no basis vectors.
+        Number of basis vectors; by default all documents. The linear
+        kernel has no basis vectors.
     basis : {"uniform", "per_query"}, default "uniform"
-        How basis documents are sampled: from all documents, or the same number
-        from each query.
+        How basis documents are sampled: from all documents, or the same
+        number from each query.
     seed : int, default 0
         Seed of the sample of basis documents.
     loss : {"squared_hinge", "hinge"}, default "squared_hinge"
@@ -95,26 +95,26 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
     weighting : {"none", "size", "pairs"}, default "none"
         Divides the losses of a query by its number of documents (Cao et al.
         2006) or of pairs (thesis, section 4.2.1); "none" lets every pair count
-        the same. All losses together are scaled so that the weights of all
-        pairs add up to their number: C keeps its meaning. Preferences have
-        their own weights.
+        the same. All losses together are scaled so that the weights of
+        all pairs add up to their number: C keeps its meaning.
+        Preferences have their own weights.
     solver : {"auto", "newton", "bundle"}, default "auto"
-        "newton" uses truncated Newton steps; for the hinge, on smoothed hinges
-        whose width decreases with the duality gap. "bundle" is the
-        cutting-plane method of the thesis, only for the hinge; it needs many
-        more iterations for large C. "auto" uses a few planes if C is small, and
-        then Newton steps.
+        "newton" uses truncated Newton steps; for the hinge, on smoothed
+        hinges whose width decreases with the duality gap. "bundle" is
+        the cutting-plane method of the thesis, only for the hinge; it
+        needs many more iterations for large C. "auto" uses a few planes
+        if C is small, and then Newton steps.
     tol : float, default 1e-6
-        Stops when the duality gap is at most this share of the objective, and
-        of its reduction from w = 0.
+        Stops when the duality gap is at most this share of the
+        objective, and of its reduction from w = 0.
     max_iter : int, default 1000
         Maximum number of Newton steps or cutting planes.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n,)
-        Weights; for other kernels the importance of each feature, the root mean
-        square slope of the score at the basis vectors.
+        Weights; for other kernels the importance of each feature, the
+        root mean square slope of the score at the basis vectors.
     dual_coef_, basis_, basis_vectors_ : ndarray
         For kernels other than the linear one, as in `KernelRankRLS`.
     objective_ : float
@@ -126,9 +126,10 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
 
     Notes
     -----
-    O(mn + m log m) for an iteration's loss, gradient and each product with the
-    Hessian, for m documents, n features and any number of distinct labels; with
-    r basis vectors O(mr² + mrn) first, and r instead of n.
+    O(mn + m log m) for an iteration's loss, gradient and each product
+    with the Hessian, for m documents, n features and any number of
+    distinct labels; with r basis vectors O(mr² + mrn) first, and r
+    instead of n.
 
     Examples
     --------
@@ -162,18 +163,17 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Train, and yield an iteration per Newton step or cutting plane; its criterion is the objective.
 
-        With a kernel, a Nyström map turns the documents
-        into features whose inner products are about the
-        kernel, and the linear method runs on these.
-        ``data`` are the training documents.
+        With a kernel, a Nyström map turns the documents into features
+        whose inner products are about the kernel, and the linear method
+        runs on these. ``data`` are the training documents.
         """
         kernel, basis_settings = self._kernel()
         if kernel.function == "linear":
             yield from super().work(data)
             return
-        # The documents are mapped once, and the
-        # linear method runs on the mapped documents.
-        # Kernels need dense documents, all in memory.
+        # The documents are mapped once, and the linear method runs on
+        # the mapped documents. Kernels need dense documents, all in
+        # memory.
         rows = (
             training_data(data)
             .for_method(accepts_sparse=False)
@@ -186,8 +186,8 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
         mapped = QueryData(
             document_map.features, rows.y, rows.ptr, preferences=rows.preferences
         )
-        # The linear models become models with the kernel, which score documents
-        # that are not mapped.
+        # The linear models become models with the kernel, which score
+        # documents that are not mapped.
         for step in super().work(mapped):
             if isinstance(step, Iteration):
                 yield kernel_iteration(step, kernel, vectors, document_map)
@@ -208,10 +208,9 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
         """Set the attributes of the fitted ranker from the last step, and warn if training has not converged.
 
-        ``data`` are the training documents, and ``steps``
-        the iterations. With a kernel, the attributes
-        include ``dual_coef_``, ``basis_`` and
-        ``basis_vectors_``.
+        ``data`` are the training documents, and ``steps`` the
+        iterations. With a kernel, the attributes include
+        ``dual_coef_``, ``basis_`` and ``basis_vectors_``.
         """
         last = steps[-1]
         # A linear model has no kernel attributes, also if an earlier fit had set them.
@@ -239,11 +238,10 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
     ) -> Iterator[OptimizerState | WorkProgress]:
         """Yield the states of the optimiser for the documents of all shards, and progress events.
 
-        C weighs the loss of the pairs, and the optimiser
-        stops at a relative duality gap of ``tol``, or after
-        ``max_iter`` iterations. ``data`` are the training
-        documents. A shard is a part of the data with whole
-        queries.
+        C weighs the loss of the pairs, and the optimiser stops at a
+        relative duality gap of ``tol``, or after ``max_iter``
+        iterations. ``data`` are the training documents. A shard is a
+        part of the data with whole queries.
         """
         minimise = self._minimiser()
         kind = self.checked("weighting")
@@ -263,9 +261,9 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
     def _minimiser(self) -> Callable[..., Iterator[OptimizerState | WorkProgress]]:
         """Return the function that minimises the loss by the solver.
 
-        The function yields the states of the optimiser.
-        Raises a ParameterError for the solver "bundle",
-        cutting planes, with another loss than the hinge.
+        The function yields the states of the optimiser. Raises a
+        ParameterError for the solver "bundle", cutting planes, with
+        another loss than the hinge.
         """
         loss = self.checked("loss")
         solver = self.checked("solver")
@@ -280,8 +278,8 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
 
         if self.loss == "squared_hinge":
             return truncated_newton.minimise_squared_hinge
-        # "auto" begins with cutting planes, and continues
-        # with Newton steps if a few are not enough.
+        # "auto" begins with cutting planes, and continues with Newton
+        # steps if a few are not enough.
         return {
             "auto": bundle_method.minimise_hinge_either_way,
             "newton": truncated_newton.minimise_hinge,

@@ -1,15 +1,15 @@
 """Compiled inner loops of expected divergence: sums of Gaussian kernels, and divergences between classes.
 
-The fast sums are a Gauss transform (Greengard & Strain 1991) on one axis. Space
-is cut into boxes one bandwidth wide. With c a box's centre, s = (x_j - c) / h
-and u = (x - c) / h,
+The fast sums are a Gauss transform (Greengard & Strain 1991) on one
+axis. Space is cut into boxes one bandwidth wide. With c a box's centre,
+s = (x_j - c) / h and u = (x - c) / h,
 
 (1) exp(-(u - s)² / 2) = sum_l s^l / l! H_l(u) with H_l(u) = He_l(u) exp(-u² /
 2), (2) H_{l+1}(u) = u H_l(u) - l H_{l-1}(u).
 
-(3) So the points of a box enter only by the moments of the box, A_l = sum_j w_j
-s^l / l!. (4) In another box, r bandwidths away, their sum at a distance of δ
-bandwidths from that box's centre is, as
+(3) So the points of a box enter only by the moments of the box, A_l =
+sum_j w_j s^l / l!. (4) In another box, r bandwidths away, their sum at
+a distance of δ bandwidths from that box's centre is, as
     H_l' = -H_{l+1}, the Taylor series sum_k (-δ)^k / k! sum_l A_l H_{k+l}(r).
 
 Both series end after ``TERMS`` terms, and boxes further than ``REACH`` are left out.
@@ -37,10 +37,9 @@ def exact_sums(
 ) -> None:
     """Write the sum of weighted normal kernels, sum_j w_j exp(-(x - x_j)² / 2h²), at every x of ``x_values``.
 
-    ``points`` and ``weights`` (P,) are the x_j and
-    w_j, ``h`` is the bandwidth of the kernels, and
-    ``x_values`` and ``out`` have shape (V,). Every
-    kernel is computed at every x: O(PV).
+    ``points`` and ``weights`` (P,) are the x_j and w_j, ``h`` is the
+    bandwidth of the kernels, and ``x_values`` and ``out`` have shape
+    (V,). Every kernel is computed at every x: O(PV).
     """
     for i in range(x_values.shape[0]):
         total = 0.0
@@ -56,18 +55,16 @@ def fast_sums(
 ) -> None:
     """Write the sum of weighted normal kernels, sum_j w_j exp(-(x - x_j)² / 2h²), at every x of ``x_values``.
 
-    ``points`` and ``weights`` (P,) are the x_j and w_j,
-    and ``h`` is the bandwidth of the kernels. ``x_values``
-    and ``out`` have shape (V,). ``points`` and
-    ``x_values`` ascend. The errors are at most (1e-14 + 2
-    eps range / h) sum_j w_j, with the range of the points.
+    ``points`` and ``weights`` (P,) are the x_j and w_j, and ``h`` is
+    the bandwidth of the kernels. ``x_values`` and ``out`` have shape
+    (V,). ``points`` and ``x_values`` ascend. The errors are at most
+    (1e-14 + 2 eps range / h) sum_j w_j, with the range of the points.
 
-    The axis is cut into boxes of one bandwidth h. The
-    points of a box enter the sums only by ``TERMS``
-    moments of the box, sum_j w_j s_j^k / k!, where s_j is
-    the distance from the box's centre in bandwidths. Then
-    each sum is a series of the moments of the boxes near
-    x. O(TERMS (P + V) + TERMS² REACH (nonempty boxes)).
+    The axis is cut into boxes of one bandwidth h. The points of a box
+    enter the sums only by ``TERMS`` moments of the box, sum_j w_j s_j^k
+    / k!, where s_j is the distance from the box's centre in bandwidths.
+    Then each sum is a series of the moments of the boxes near x.
+    O(TERMS (P + V) + TERMS² REACH (nonempty boxes)).
     """
     origin = points[0]
     n_boxes = int((points[-1] - origin) / h) + 1
@@ -89,16 +86,14 @@ def _evaluate(
 ) -> None:
     """Write the sums of normal kernels at every x of ``x_values`` from the moments (boxes, TERMS) of all boxes.
 
-    Moment m of a box is A_m = sum_j w_j s_j^m / m!, for
-    its points at the distances s_j from its centre. All
-    distances are in bandwidths h. The boxes, one
-    bandwidth wide, begin at ``origin``. Let x be at the
-    distance δ from the centre of its own box. The kernels
-    of a box r bandwidths away add up to the Taylor series
-    sum_k (-δ)^k / k! sum_m A_m H_{k+m}(r), where the H_k
-    are Hermite functions. Boxes more than ``REACH``
-    bandwidths away add 0. ``x_values`` ascend, so that
-    the inner sums are computed once for all x of a box.
+    Moment m of a box is A_m = sum_j w_j s_j^m / m!, for its points at
+    the distances s_j from its centre. All distances are in bandwidths
+    h. The boxes, one bandwidth wide, begin at ``origin``. Let x be at
+    the distance δ from the centre of its own box. The kernels of a box
+    r bandwidths away add up to the Taylor series sum_k (-δ)^k / k!
+    sum_m A_m H_{k+m}(r), where the H_k are Hermite functions. Boxes
+    more than ``REACH`` bandwidths away add 0. ``x_values`` ascend, so
+    that the inner sums are computed once for all x of a box.
     """
     n_boxes = moments.shape[0]
     # Row r has the Hermite functions at a distance of r - REACH bandwidths.
@@ -121,8 +116,7 @@ def _evaluate(
             continue
         centre = int(position)
         local[:] = 0.0
-        # The inner sums of the series, added
-        # up over the boxes within reach.
+        # The inner sums of the series, added up over the boxes within reach.
         for box in range(max(0, centre - REACH), min(n_boxes, centre + REACH + 1)):
             if moments[box, 0] == 0.0:  # the sum of weights: the box is empty
                 continue
@@ -151,9 +145,8 @@ def _evaluate(
 def _divergence(p_of: Floats, q_of: Floats, counts: Floats) -> float:
     """Return twice the Jensen-Shannon divergence of two densities, in nats.
 
-    ``p_of``, ``q_of`` and ``counts`` (V,) have the two
-    densities at each of V different values, and how
-    often the value occurs.
+    ``p_of``, ``q_of`` and ``counts`` (V,) have the two densities at
+    each of V different values, and how often the value occurs.
     """
     divergence = 0.0
     for i in range(counts.shape[0]):
@@ -171,12 +164,11 @@ def _divergence(p_of: Floats, q_of: Floats, counts: Floats) -> float:
 def expected_divergence(densities: Floats, counts: Floats, has_density: Bools) -> float:
     """Return sum_{a < b} (b - a) JS(densities[a], densities[b]) over values that occur ``counts`` times.
 
-    JS is the Jensen-Shannon divergence, and distant
-    grades count more. ``densities`` (R, V) has the
-    density of each of R grades at V different values,
-    and ``counts`` (V,) how often each value occurs.
-    Pairs with a grade whose ``has_density`` (R,) is
-    False count 0. O(R² V).
+    JS is the Jensen-Shannon divergence, and distant grades count more.
+    ``densities`` (R, V) has the density of each of R grades at V
+    different values, and ``counts`` (V,) how often each value occurs.
+    Pairs with a grade whose ``has_density`` (R,) is False count 0. O(R²
+    V).
     """
     total = 0.0
     for a in range(densities.shape[0]):

@@ -1,13 +1,13 @@
 """Compiled inner loops of Kendall's τ-b between the features of many queries.
 
-Of P = n (n - 1) / 2 pairs of documents, T_a are tied in one feature, T_b in the
-other and T_ab in both, and D are discordant:
+Of P = n (n - 1) / 2 pairs of documents, T_a are tied in one feature,
+T_b in the other and T_ab in both, and D are discordant:
 
 (1) τ-b = (P - T_a - T_b + T_ab - 2 D) / √((P - T_a) (P - T_b)).
 
-(2) D is the number of exchanges of neighbours that sort the documents by the
-other feature (Knight 1966), if they start in the order of the one feature, and
-its ties in the order of the other. O(n log n).
+(2) D is the number of exchanges of neighbours that sort the documents
+by the other feature (Knight 1966), if they start in the order of the
+one feature, and its ties in the order of the other. O(n log n).
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _RUN = 12  # up to this length insertion is faster than merging
 def sort_and_count(values: Int32s, spare: Int32s, begin: int, end: int) -> int:
     """Sort ``values[begin:end]`` in place by merge sort, with ``spare`` as work space.
 
-    The result is the number of pairs that were in the
-    wrong order. Both arrays have the same length.
+    The result is the number of pairs that were in the wrong order. Both
+    arrays have the same length.
     """
     swaps = 0
-    # Insertion sort of short runs, which is faster than merging them. Each
-    # value moves past one larger value at a time.
+    # Insertion sort of short runs, which is faster than merging them.
+    # Each value moves past one larger value at a time.
     for start in range(begin, end, _RUN):
         for i in range(start + 1, min(start + _RUN, end)):
             value = values[i]
@@ -47,9 +47,9 @@ def sort_and_count(values: Int32s, spare: Int32s, begin: int, end: int) -> int:
             stop = min(start + 2 * width, end)
             if values[middle - 1] <= values[middle]:  # in order already
                 continue
-            # The merged run is written to `values` from the left, so the left
-            # run is copied first. What remains of the right run at the end is
-            # in place already.
+            # The merged run is written to `values` from the left, so
+            # the left run is copied first. What remains of the right
+            # run at the end is in place already.
             for i in range(start, middle):
                 spare[i] = values[i]
             left = start
@@ -77,15 +77,14 @@ def sort_and_count(values: Int32s, spare: Int32s, begin: int, end: int) -> int:
 def tied_pairs(ranks: Int32s, order: Int32s, ptr: Ints, out: Floats) -> None:
     """Write to ``out`` (Q,) how many pairs of documents of each query have the same rank.
 
-    ``ranks`` (m,) are the ranks of the documents by
-    one feature. ``order`` (m,) lists the documents
-    of each query by rank: those of query q are at
-    the positions ptr[q] to ptr[q + 1] - 1.
+    ``ranks`` (m,) are the ranks of the documents by one feature.
+    ``order`` (m,) lists the documents of each query by rank: those of
+    query q are at the positions ptr[q] to ptr[q + 1] - 1.
     """
     for q in range(ptr.shape[0] - 1):
         tied = 0
-        # Length of the run of equal ranks so far: each document makes a pair
-        # with all earlier ones of its run.
+        # Length of the run of equal ranks so far: each document makes a
+        # pair with all earlier ones of its run.
         run = 1
         for i in range(ptr[q] + 1, ptr[q + 1]):
             run = run + 1 if ranks[order[i]] == ranks[order[i - 1]] else 1
@@ -132,13 +131,13 @@ def similarities(
             spread = (pairs - tied[chosen, q]) * (pairs - tied[other, q])
             if spread <= 0.0:  # one of the two is constant in the query: no τ
                 continue
-            # The other feature's ranks, in the order of
-            # the chosen one. A pair in the wrong order
-            # here is discordant; sorting counts these.
+            # The other feature's ranks, in the order of the chosen one.
+            # A pair in the wrong order here is discordant; sorting
+            # counts these.
             for i in range(begin, end):
                 values[i] = ranks[other, order[chosen, i]]
-            # Sort the documents that the chosen feature ties by the other one,
-            # and count ties in both.
+            # Sort the documents that the chosen feature ties by the
+            # other one, and count ties in both.
             tied_in_both = 0
             start = begin
             while start < end:
@@ -158,8 +157,9 @@ def similarities(
                         tied_in_both += run - 1
                 start = stop
             discordant = sort_and_count(values, spare, begin, end)
-            # The numerator of τ-b: concordant minus discordant pairs. Pairs
-            # tied in both were subtracted twice, so they are added once.
+            # The numerator of τ-b: concordant minus discordant pairs.
+            # Pairs tied in both were subtracted twice, so they are
+            # added once.
             balance = (
                 pairs
                 - tied[chosen, q]

@@ -120,8 +120,7 @@ class Selector(LinearRanker):
     def _transform(self, X: Any) -> Any:
         """Return the selected columns of checked documents.
 
-        ``X`` (m, n) are the documents. Scikit-learn calls
-        this method.
+        ``X`` (m, n) are the documents. Scikit-learn calls this method.
         """
         return _selector_mixin()._transform(self, X)
 
@@ -191,8 +190,8 @@ class Ordering:
     features : ndarray of shape (k,)
         Selected columns in order.
     candidates : ndarray of shape (n,) or (k, n)
-        Score of each feature, if it is the same at every step, or its score at
-        each step; NaN for features that were not candidates.
+        Score of each feature, if it is the same at every step, or its
+        score at each step; NaN for features that were not candidates.
     found : Mapping
         Attributes of the fitted selector by name, such as scores.
 
@@ -211,8 +210,7 @@ class Ordering:
     def compared(self, position: int) -> Floats:
         """Return the scores (n,) by which the feature at a position of the order, from 0, was selected.
 
-        NaN for features before it, which
-        were no candidates any more.
+        NaN for features before it, which were no candidates any more.
         """
         if self.candidates.ndim == 2:
             return np.array(self.candidates[position])
@@ -221,19 +219,18 @@ class Ordering:
     def joined(self, groups: ColumnGroups, k: int) -> Ordering:
         """Return the order of the features of the first k groups; a group is placed by its best feature.
 
-        ``groups`` are g groups of columns that are selected
-        together. In the returned ordering, every feature
-        has the score of its group.
+        ``groups`` are g groups of columns that are selected together.
+        In the returned ordering, every feature has the score of its
+        group.
         """
-        # The best score of each group; `of_column` is
-        # the group of each feature. fmax ignores NaN,
-        # features without a score. A group without
-        # any score stays at -inf, which becomes NaN.
+        # The best score of each group; `of_column` is the group of each
+        # feature. fmax ignores NaN, features without a score. A group
+        # without any score stays at -inf, which becomes NaN.
         best = np.full(len(groups.groups), -np.inf)
         np.fmax.at(best, groups.of_column, self.candidates)
         scores = np.where(np.isneginf(best), np.nan, best)[groups.of_column]
-        # Positions of the groups in the order of their first features, the
-        # first k of them, and then all columns of these groups.
+        # Positions of the groups in the order of their first features,
+        # the first k of them, and then all columns of these groups.
         columns = groups.columns(groups.containing(self.features.tolist())[:k])
         return Ordering(
             features=np.array(columns, dtype=np.int64),
@@ -244,21 +241,19 @@ class Ordering:
     def per_cost(self, groups: ColumnGroups, rules: Constraints) -> Ordering:
         """Return an order by score per cost, without features that exceed the remaining budget.
 
-        ``groups`` are groups of columns that are selected
-        together. A group has the score of its best feature
-        and the total cost of its features. Features without
-        a score come last. ``rules`` has a cost per group,
-        the budget, and the maximum number of groups.
+        ``groups`` are groups of columns that are selected together. A
+        group has the score of its best feature and the total cost of
+        its features. Features without a score come last. ``rules`` has
+        a cost per group, the budget, and the maximum number of groups.
         """
-        # The best score of each group; `of_column`
-        # is the group of each feature. fmax ignores
-        # NaN, features without a score; the groups
-        # of only such features stay at -inf.
+        # The best score of each group; `of_column` is the group of each
+        # feature. fmax ignores NaN, features without a score; the
+        # groups of only such features stay at -inf.
         best = np.full(len(groups.groups), -np.inf)
         np.fmax.at(best, groups.of_column, self.candidates)
         assert rules.costs is not None
-        # Each round selects the affordable group with the greatest score per
-        # cost, until none is affordable.
+        # Each round selects the affordable group with the greatest
+        # score per cost, until none is affordable.
         gains = worth(best, rules.costs)  # score per cost
         remaining = rules.allowed.copy()
         selected = list[int]()
@@ -284,8 +279,8 @@ class Ordering:
 class _Orderings:
     """Cache of the orderings of one dataset.
 
-    A key contains the selector's class, its parameters
-    without λ, and the number of features.
+    A key contains the selector's class, its parameters without λ, and
+    the number of features.
     """
 
     found: dict[tuple[type, tuple[tuple[str, Any], ...], int], Ordering] = field(
@@ -296,20 +291,20 @@ class _Orderings:
 class PathSelector(GrowingSelector):
     """Base class of selectors that order features; RankRLS ranks with the first 1, 2, … k of them.
 
-    Subclasses implement :meth:`order_features`. The
-    parameters of a subclass include ``regularization``.
-    The order is cached with the data, and used for
-    every λ.
+    Subclasses implement :meth:`order_features`. The parameters of a
+    subclass include ``regularization``. The order is cached with the
+    data, and used for every λ.
 
-    The criterion of every step is the leave-query-out error of RankRLS with the
-    features selected so far. Selectors can then be compared with each other and
-    with greedy RankRLS on one scale, and a size can be selected without a
-    validation part.
+    The criterion of every step is the leave-query-out error of RankRLS
+    with the features selected so far. Selectors can then be compared
+    with each other and with greedy RankRLS on one scale, and a size can
+    be selected without a validation part.
 
     Attributes
     ----------
     coef_, support_, selection_order_, coef_path_ : ndarray
-        As in :class:`rankstudio.engine.methods.selection.base.Selector`; the
+        As in
+        :class:`rankstudio.engine.methods.selection.base.Selector`; the
         weights are those of RankRLS.
     criterion_path_ : ndarray of shape (k,)
         Leave-query-out error after each step, summed over documents.
@@ -354,8 +349,7 @@ class PathSelector(GrowingSelector):
     def exact_exchange(self) -> ExactExchange | None:
         """Return λ and the default loss of RankRLS, which ranks with the features.
 
-        By these, analyses exchange
-        selected features for others.
+        By these, analyses exchange selected features for others.
         """
         return ExactExchange(float(self.checked("regularization")))
 
@@ -372,12 +366,11 @@ class PathSelector(GrowingSelector):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Order the features, and yield one step per selected feature or group, after progress events.
 
-        The model of a step is RankRLS with the feature or
-        group of the step and all earlier ones. ``data`` are
-        the training documents.
+        The model of a step is RankRLS with the feature or group of the
+        step and all earlier ones. ``data`` are the training documents.
         """
-        # scipy is imported where it is needed:
-        # reading the catalog must not wait for it.
+        # scipy is imported where it is needed: reading the catalog must
+        # not wait for it.
         from rankstudio.engine.methods.shards.sums import models_in_order  # noqa: PLC0415
 
         data = training_data(data)
@@ -385,9 +378,9 @@ class PathSelector(GrowingSelector):
         k = self._n_to_select(len(groups.groups))
         regularization = self.checked("regularization")
         has_costs = self.costs is not None or self.budget is not None
-        # With costs, rules say which features are
-        # affordable. Features are neither pinned nor banned,
-        # and there is no random choice of candidates.
+        # With costs, rules say which features are affordable. Features
+        # are neither pinned nor banned, and there is no random choice
+        # of candidates.
         if has_costs:
             rules = Constraints.of(
                 groups,
@@ -400,9 +393,8 @@ class PathSelector(GrowingSelector):
                 budget=self.budget,
                 size_penalty=0.0,
             )
-        # Costs and groups reorder the features,
-        # so all of them have to be ordered.
-        # Trivial groups have one feature each.
+        # Costs and groups reorder the features, so all of them have to
+        # be ordered. Trivial groups have one feature each.
         n_ordered = data.X.shape[1] if has_costs or not groups.trivial else k
         # The order of the features, cut to k groups or to the budget.
         ordering = yield from self._order(data, n_ordered)
@@ -411,13 +403,13 @@ class PathSelector(GrowingSelector):
         elif not groups.trivial:
             ordering = ordering.joined(groups, k)
         order = ordering.features
-        # The RankRLS models with the first 1, 2, …
-        # features of the order, and their leave-query-out
-        # errors. The steps take those with whole groups.
+        # The RankRLS models with the first 1, 2, … features of the
+        # order, and their leave-query-out errors. The steps take those
+        # with whole groups.
         coefs, errors = yield from models_in_order(data, order, regularization)
         previous_size = 0
-        # `size` is the number of features up to the end of each group. Models
-        # that end within a group are no steps.
+        # `size` is the number of features up to the end of each group.
+        # Models that end within a group are no steps.
         for number, size in enumerate(groups.ends(order), start=1):
             selected = tuple(order[:size].tolist())
             # The scores of the features that were not selected before this step.
@@ -434,14 +426,13 @@ class PathSelector(GrowingSelector):
     def _order(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Return the order of the first k features, computed once for all λ.
 
-        Also sets the attributes of the fitted selector that
-        come with the order, such as its scores. ``data``
-        are the training documents. The generator yields
-        progress events, and then returns the result.
+        Also sets the attributes of the fitted selector that come with
+        the order, such as its scores. ``data`` are the training
+        documents. The generator yields progress events, and then
+        returns the result.
         """
-        # The orders of all selectors are cached
-        # with the data. `once` computes an order
-        # only if its key is not in the cache.
+        # The orders of all selectors are cached with the data. `once`
+        # computes an order only if its key is not in the cache.
         orderings = data.shared.of(_Orderings).found
         key = (type(self), self._order_parameters(), k)
         ordering = yield from once(orderings, key, self.order_features(data, k))
@@ -452,9 +443,9 @@ class PathSelector(GrowingSelector):
     def _order_parameters(self) -> tuple[tuple[str, Any], ...]:
         """Return the names and values of the parameters that the order depends on.
 
-        Names and values are part of the key of a cached
-        order, so each value is made hashable. λ is among
-        them only if the selector orders by it.
+        Names and values are part of the key of a cached order, so each
+        value is made hashable. λ is among them only if the selector
+        orders by it.
         """
         # These parameters are applied to the finished order.
         applied_afterwards = {"groups", "costs", "budget"}
@@ -503,9 +494,9 @@ def as_key(value: Any) -> Any:
 def best_first(scores: Floats, k: int) -> Ints:
     """Return the columns of the k largest scores; ties go to the lowest column.
 
-    Scores that differ only by rounding count as ties,
-    because sums over queries in another order differ in
-    their last bits. NaN, no score, comes last.
+    Scores that differ only by rounding count as ties, because sums over
+    queries in another order differ in their last bits. NaN, no score,
+    comes last.
 
     Examples
     --------
@@ -517,21 +508,22 @@ def best_first(scores: Floats, k: int) -> Ints:
     magnitudes = np.abs(scores[np.isfinite(scores)])
     max_tie_gap = TIE * float(magnitudes.max(initial=0.0))
     descending = scores[order].tolist()
-    # Tied scores are a level. A level starts at the first score that is lower,
-    # by more than rounding, than the score at the start of the level before.
+    # Tied scores are a level. A level starts at the first score that is
+    # lower, by more than rounding, than the score at the start of the
+    # level before.
     starts = [0]
     for index, score in enumerate(descending):
-        # The negated condition also holds for NaN:
-        # each is a level of its own, at the end.
+        # The negated condition also holds for NaN: each is a level of
+        # its own, at the end.
         if not score >= descending[starts[-1]] - max_tie_gap:
             starts.append(index)
-    # Number of each score's level: the level
-    # increases by 1 at each start but the first.
+    # Number of each score's level: the level increases by 1 at each
+    # start but the first.
     level_begins = np.zeros(order.size, dtype=np.int64)
     level_begins[starts[1:]] = 1
     level = np.cumsum(level_begins)
-    # The last key of lexsort is the primary one:
-    # by level, and by column within a level.
+    # The last key of lexsort is the primary one: by level, and by
+    # column within a level.
     return order[np.lexsort((order, level))][:k]
 
 

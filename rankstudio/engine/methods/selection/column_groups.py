@@ -23,8 +23,8 @@ class ColumnGroups:
     Attributes
     ----------
     groups : tuple of tuple of int
-        Columns of each of the g groups, ascending; groups are ordered by their
-        first columns.
+        Columns of each of the g groups, ascending; groups are ordered
+        by their first columns.
     of_column : ndarray of shape (n,)
         Position of each column's group.
 
@@ -67,8 +67,8 @@ class ColumnGroups:
             raise ParameterError(
                 "groups", [list(group) for group in sorted_groups], expected
             )
-        # Columns without a group become groups of one; all groups are in order
-        # of their first columns.
+        # Columns without a group become groups of one; all groups are
+        # in order of their first columns.
         ungrouped = sorted(set(range(n)) - set(columns))
         all_groups = tuple(
             sorted([*sorted_groups, *((column,) for column in ungrouped)])
@@ -109,8 +109,7 @@ class ColumnGroups:
     def ends(self, columns: Ints) -> list[int]:
         """Return the number of columns up to the end of each group.
 
-        ``columns`` are listed group by
-        group, in whole groups.
+        ``columns`` are listed group by group, in whole groups.
         """
         positions = self.of_column[columns]
         return [
@@ -131,11 +130,10 @@ class ColumnGroups:
     def by_column(self, step: Step) -> Step:
         """Convert a step that selects groups, by their positions, into a step that selects features.
 
-        The candidate score of a feature is that of its
-        group. The weights of ``step`` are those of the
-        features already. Only if no group is selected do
-        they have a number per group, and are replaced by
-        zeros.
+        The candidate score of a feature is that of its group. The
+        weights of ``step`` are those of the features already. Only if
+        no group is selected do they have a number per group, and are
+        replaced by zeros.
         """
         # Candidates of size 0 mean a step that compared nothing.
         candidates = (

@@ -14,8 +14,8 @@ from rankstudio.engine.errors import ParameterError, between
 from rankstudio.engine.methods.base import MOST_SEED, prices_of
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 
-# Share of a budget by which a total cost may exceed it, because sums of decimal
-# costs are rounded.
+# Share of a budget by which a total cost may exceed it, because sums of
+# decimal costs are rounded.
 _ROUNDING = 1e-12
 
 
@@ -42,8 +42,9 @@ class Constraints:
     budget : float
         Maximum total cost of the selected features.
     size_penalty : float
-        μ: a feature must reduce the criterion by more than this share of the
-        empty model's criterion; with 0 there is no such condition.
+        μ: a feature must reduce the criterion by more than this share
+        of the empty model's criterion; with 0 there is no such
+        condition.
 
     Examples
     --------
@@ -78,23 +79,21 @@ class Constraints:
     ) -> Self:
         """Check the parameters of a search among features, and return the same rules for groups of features.
 
-        ``pinned`` are the columns that are always selected,
-        and ``banned`` those that never are.
-        ``n_features_to_select`` is the greatest number of
-        groups. A step compares ``n_candidates`` groups,
-        drawn with the ``seed``. ``costs`` (n,) has a cost
-        per feature, and ``budget`` limits the total cost.
-        None means no limit or no costs.
+        ``pinned`` are the columns that are always selected, and
+        ``banned`` those that never are. ``n_features_to_select`` is the
+        greatest number of groups. A step compares ``n_candidates``
+        groups, drawn with the ``seed``. ``costs`` (n,) has a cost per
+        feature, and ``budget`` limits the total cost. None means no
+        limit or no costs.
 
         A group has to reduce the criterion by more than
-        ``size_penalty`` times the criterion of the empty
-        model. Raises a ParameterError that names the
-        invalid parameter.
+        ``size_penalty`` times the criterion of the empty model. Raises
+        a ParameterError that names the invalid parameter.
         """
         n = groups.of_column.size
         pinned_groups = groups.containing(_checked_columns("pinned", pinned, n))
-        # A banned column bans its whole group, so a group must not have both a
-        # banned and a pinned column.
+        # A banned column bans its whole group, so a group must not have
+        # both a banned and a pinned column.
         banned_columns = _checked_columns("banned", banned, n)
         conflicts = sorted(
             column
@@ -115,8 +114,8 @@ class Constraints:
                 "banned", list(banned_columns), "at least one feature left to select"
             )
         size = n_free if n_features_to_select is None else n_features_to_select
-        # `between` returns the number, or
-        # raises an error outside of its limits.
+        # `between` returns the number, or raises an error outside of
+        # its limits.
         k = between("n_features_to_select", size, max(1, len(pinned_groups)), n_free)
         between("seed", seed, 0, MOST_SEED)  # called for its error only
         allowed = np.ones(len(groups.groups), dtype=bool)
@@ -138,9 +137,8 @@ class Constraints:
     def affordable(self, remaining: Bools, spent: float) -> Ints:
         """Return the positions of the groups that the budget still covers, up to rounding.
 
-        ``remaining`` (g,) is the mask of the
-        groups that may be selected, and ``spent``
-        the cost of those selected so far.
+        ``remaining`` (g,) is the mask of the groups that may be
+        selected, and ``spent`` the cost of those selected so far.
         """
         if self.costs is None:
             return np.flatnonzero(remaining)
@@ -152,9 +150,8 @@ class Constraints:
 def worth(gains: Floats, prices: Floats) -> Floats:
     """Return the gain per cost of each candidate, from its gain and its price, (c,).
 
-    ``gains`` and ``prices`` have shape (c,). A negative
-    gain is multiplied by its cost, so that high costs
-    rank lower.
+    ``gains`` and ``prices`` have shape (c,). A negative gain is
+    multiplied by its cost, so that high costs rank lower.
     """
     return np.where(gains > 0, gains / prices, gains * prices)
 
@@ -162,8 +159,7 @@ def worth(gains: Floats, prices: Floats) -> Floats:
 def _checked_columns(name: str, columns: Sequence[int], n: int) -> tuple[int, ...]:
     """Check and return the columns, from 0 to n - 1, that are the value of a parameter.
 
-    Raises a ParameterError with its
-    ``name`` if one is invalid or repeated.
+    Raises a ParameterError with its ``name`` if one is invalid or repeated.
     """
     chosen = tuple(int(c) for c in columns)
     if any(not 0 <= c < n for c in chosen) or len(set(chosen)) != len(chosen):
@@ -176,14 +172,12 @@ def _checked_budget(
 ) -> float:
     """Check and return the budget, the maximum total cost; infinite for None.
 
-    ``prices`` (g,) are the costs of groups of features,
-    or None. ``allowed`` (g,) is the mask of those that
-    may be selected, and ``pinned`` are the positions of
-    those that are always selected.
+    ``prices`` (g,) are the costs of groups of features, or None.
+    ``allowed`` (g,) is the mask of those that may be selected, and
+    ``pinned`` are the positions of those that are always selected.
 
-    Raises a ParameterError if the budget does not cover
-    the pinned groups, or without these the cheapest
-    one.
+    Raises a ParameterError if the budget does not cover the pinned
+    groups, or without these the cheapest one.
     """
     if budget is None:
         return float(np.inf)
@@ -195,9 +189,9 @@ def _checked_budget(
         raise ParameterError("budget", budget, "a number greater than 0")
     if prices is None:
         raise ParameterError("budget", budget, "None when the features have no costs")
-    # The least cost of any selection, and the features
-    # with this cost as the error names them: all pinned
-    # features, or without these the cheapest one.
+    # The least cost of any selection, and the features with this cost
+    # as the error names them: all pinned features, or without these the
+    # cheapest one.
     least = float(prices[allowed].min())
     cheapest = "cheapest feature"
     if pinned:

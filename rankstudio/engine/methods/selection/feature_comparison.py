@@ -32,8 +32,7 @@ def single_feature_gains(
 ) -> Waiting[Floats]:
     """Measure how well each feature alone ranks the documents, in its better direction.
 
-    The generator yields progress events, and then returns
-    the result.
+    The generator yields progress events, and then returns the result.
 
     Parameters
     ----------
@@ -42,8 +41,9 @@ def single_feature_gains(
     measure : str, default "NDCG@10"
         Any measure of rankings.
     convention : str, default "standard"
-        Convention of the run. A cut-off k is limited to the number of documents
-        of a query, as in all methods that select by a measure.
+        Convention of the run. A cut-off k is limited to the number of
+        documents of a query, as in all methods that select by a
+        measure.
 
     Returns
     -------
@@ -58,9 +58,10 @@ def single_feature_gains(
 
     Notes
     -----
-    O(nm log m) for m documents and n features; cached with the data. Ranked by
-    a feature that is constant within every query, documents keep the order of
-    the file, and the feature has the measure of this order.
+    O(nm log m) for m documents and n features; cached with the data.
+    Ranked by a feature that is constant within every query, documents
+    keep the order of the file, and the feature has the measure of this
+    order.
 
     Examples
     --------
@@ -72,8 +73,8 @@ def single_feature_gains(
     array([1.  , 0.75])
     """
     name = find_measure(measure).name  # as the measure is spelt in the cache's keys
-    # The gains are cached with the data, and
-    # computed if they are not there yet.
+    # The gains are cached with the data, and computed if they are not
+    # there yet.
     gains = data.shared.of(_Comparisons).gains
     return (
         yield from once(
@@ -87,10 +88,9 @@ def _gains_of_features(
 ) -> Waiting[Floats]:
     """Return the measure of each feature alone, 0 without a value; an error is subtracted from 1.
 
-    ``measure`` is the name of the measure, and
-    ``convention`` the key of its convention. ``data``
-    are the training documents. The generator yields
-    progress events, and then returns the result.
+    ``measure`` is the name of the measure, and ``convention`` the key
+    of its convention. ``data`` are the training documents. The
+    generator yields progress events, and then returns the result.
     """
     values, _ = yield from measuring_features(data, measure, objective(convention))
     gains = values if find_measure(measure).higher_is_better else 1.0 - values
@@ -100,8 +100,7 @@ def _gains_of_features(
 def feature_similarities(data: TrainingData, kind: str = "kendall") -> Waiting[Floats]:
     """Compute the similarity of each pair of features.
 
-    The generator yields progress events, and then returns
-    the result.
+    The generator yields progress events, and then returns the result.
 
     Parameters
     ----------
@@ -122,8 +121,8 @@ def feature_similarities(data: TrainingData, kind: str = "kendall") -> Waiting[F
 
     Notes
     -----
-    O(n² m log |q|) for m documents, n features and queries of |q| documents;
-    Pearson's O(n² m). Cached with the data.
+    O(n² m log |q|) for m documents, n features and queries of |q|
+    documents; Pearson's O(n² m). Cached with the data.
 
     Examples
     --------

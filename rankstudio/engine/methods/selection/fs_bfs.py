@@ -59,43 +59,41 @@ class _Partitions:
 class FSBFS(PathSelector):
     """FS-BFS divides features into subsets by best-first search and combines each into one new feature.
 
-    The search starts from every remaining single
-    feature. The search opens the node with the best
-    measure, creates a node with every remaining feature
-    added, learns each one's combination by coordinate
-    ascent on the measure of the training documents, and
-    stops after ``patience`` nodes in a row without an
-    improvement. The best node is a subset: its
-    combination sum_i w_i x_i becomes a new feature, its
-    features are removed, and the search starts again.
-    Each step adds a subset; RankRLS, or another ranker
-    in a plan, ranks with the new features so far.
+    The search starts from every remaining single feature. The search
+    opens the node with the best measure, creates a node with every
+    remaining feature added, learns each one's combination by coordinate
+    ascent on the measure of the training documents, and stops after
+    ``patience`` nodes in a row without an improvement. The best node is
+    a subset: its combination sum_i w_i x_i becomes a new feature, its
+    features are removed, and the search starts again. Each step adds a
+    subset; RankRLS, or another ranker in a plan, ranks with the new
+    features so far.
 
     Parameters
     ----------
     n_features_to_select : int, optional
-        Maximum number of new features, that is subsets; by default until no
-        feature remains.
+        Maximum number of new features, that is subsets; by default
+        until no feature remains.
     subset_size : int, default 5
         Maximum number of features of a subset, p from 1 up.
     measure : str, default "NDCG@10"
         Any measure of :func:`rankstudio.engine.evaluate`.
     patience : int, default 5
-        Number of nodes opened in a row without an improvement before the search
-        stops, R from 1 to 1000.
+        Number of nodes opened in a row without an improvement before
+        the search stops, R from 1 to 1000.
     max_iter : int, default 25
         Maximum number of iterations of coordinate ascent per node, 1 to 10,000.
     tolerance : float, default 1e-3
-        Coordinate ascent stops after the first iteration that improves the
-        measure by at most this much; greater than 0.
+        Coordinate ascent stops after the first iteration that improves
+        the measure by at most this much; greater than 0.
     convention : str, default "standard"
-        Convention of the measure. A cut-off k is limited to the number of
-        documents of a query.
+        Convention of the measure. A cut-off k is limited to the number
+        of documents of a query.
     seed : int, default 0
         Seed of the orders in which coordinate ascent visits features, 0 to 2^32 - 1.
     regularization : float, default 1.0
-        λ > 0 of the RankRLS that ranks with the new features, each scaled to a
-        standard deviation of 1 within queries.
+        λ > 0 of the RankRLS that ranks with the new features, each
+        scaled to a standard deviation of 1 within queries.
 
     Attributes
     ----------
@@ -108,15 +106,17 @@ class FSBFS(PathSelector):
     selection_order_ : ndarray
         Columns of all subsets, subset by subset.
     coef_, support_, criterion_path_, coef_path_
-        As in :class:`rankstudio.engine.methods.selection.base.PathSelector`, in
-        terms of the original features.
+        As in
+        :class:`rankstudio.engine.methods.selection.base.PathSelector`,
+        in terms of the original features.
 
     Notes
     -----
-    Coordinate ascent starts from the parent's combination, with weight 0 for
-    the new feature. Opening a node costs up to n line searches of O(m log |q|)
-    and a few sweeps, so this takes far longer than filters. Features that are
-    constant within every query are in no subset as long as others remain.
+    Coordinate ascent starts from the parent's combination, with weight
+    0 for the new feature. Opening a node costs up to n line searches of
+    O(m log |q|) and a few sweeps, so this takes far longer than
+    filters. Features that are constant within every query are in no
+    subset as long as others remain.
 
     Examples
     --------
@@ -145,10 +145,9 @@ class FSBFS(PathSelector):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step per subset: RankRLS with the new features so far, and progress events in between.
 
-        Each subset of features is combined into one new
-        feature. Also sets the attributes of the fitted
-        selector that describe the subsets so far. ``data``
-        are the training documents.
+        Each subset of features is combined into one new feature. Also
+        sets the attributes of the fitted selector that describe the
+        subsets so far. ``data`` are the training documents.
         """
         data = training_data(data)
         max_nodes = self._n_to_select(data.X.shape[1])
@@ -159,25 +158,26 @@ class FSBFS(PathSelector):
                 yield node
                 continue
             nodes.append(node)
-            # The new features are the subsets' combinations of features, scaled
-            # to a standard deviation of 1.
+            # The new features are the subsets' combinations of
+            # features, scaled to a standard deviation of 1.
             combinations = np.array([node.coef for node in nodes])
             deviation = yield from deviations(data, combinations)
             combinations /= np.where(deviation > 0, deviation, 1.0)[:, None]
-            # Models with the first 1, 2, … new features; the last one is the
-            # model of this step.
+            # Models with the first 1, 2, … new features; the last one
+            # is the model of this step.
             weights, errors = yield from combined_models(
                 data, combinations, regularization
             )
             features = tuple(f for node in nodes for f in node.features)
             self._set_subsets(nodes)
-            # `reached` has, for each feature that this
-            # search could select, the best measure of
-            # the subsets that it tried with the feature.
+            # `reached` has, for each feature that this search could
+            # select, the best measure of the subsets that it tried with
+            # the feature.
             candidate_scores = np.full(data.X.shape[1], np.nan)
             candidate_scores[list(node.reached)] = list(node.reached.values())
-            # The model weighs new features. Multiplied by the combinations, its
-            # weights are those of the original features.
+            # The model weighs new features. Multiplied by the
+            # combinations, its weights are those of the original
+            # features.
             yield Step(
                 number=len(nodes),
                 selected=features,
@@ -191,17 +191,16 @@ class FSBFS(PathSelector):
     ) -> Iterator[Node | WorkProgress]:
         """Yield the cached subsets of these data, then search for the others.
 
-        A :class:`Node` is a subset of features with the
-        weights that combine them. The search ends after
-        ``max_nodes`` subsets, or when no feature remains. A
-        subset is cached as soon as the search has it,
-        because a caller may stop early. A later search
-        starts again from the same seed, so it first repeats
-        the cached subsets, which are not yielded a second
-        time. Progress events come in between.
+        A :class:`Node` is a subset of features with the weights that
+        combine them. The search ends after ``max_nodes`` subsets, or
+        when no feature remains. A subset is cached as soon as the
+        search has it, because a caller may stop early. A later search
+        starts again from the same seed, so it first repeats the cached
+        subsets, which are not yielded a second time. Progress events
+        come in between.
         """
-        # The cached subsets come first. If these are all, no
-        # search is needed. They are the same for every λ.
+        # The cached subsets come first. If these are all, no search is
+        # needed. They are the same for every λ.
         key = type(self), self._order_parameters()
         partition = data.shared.of(_Partitions).found.setdefault(key, _Partition())
         n_known = len(partition.nodes)
@@ -220,19 +219,18 @@ class FSBFS(PathSelector):
                 yield node
             if n_found == max_nodes:
                 break
-        # The cache is whole also after the break. Its key
-        # has the number of features to select, from which
-        # ``max_nodes`` follows, so that it needs no more. If
-        # the caller stops early, this line is not reached.
+        # The cache is whole also after the break. Its key has the
+        # number of features to select, from which ``max_nodes``
+        # follows, so that it needs no more. If the caller stops early,
+        # this line is not reached.
         partition.is_whole = True
 
     def _partition(self, data: TrainingData) -> Iterator[Node | WorkProgress]:
         """Yield one subset after the other until no feature remains that varies within a query.
 
-        A :class:`Node` is a subset of features with its
-        combination, found by a best-first search; progress
-        events come in between. ``data`` are the training
-        documents.
+        A :class:`Node` is a subset of features with its combination,
+        found by a best-first search; progress events come in between.
+        ``data`` are the training documents.
         """
         n = data.X.shape[1]
         size = self.checked("subset_size")
@@ -241,13 +239,13 @@ class FSBFS(PathSelector):
         tolerance = self.checked("tolerance")
         rng = np.random.default_rng(between("seed", self.seed, 0, MOST_SEED))
         with ascent_search(data, self.measure, objective(self.convention)) as opening:
-            # Measures models, and searches along
-            # weights; opened with progress.
+            # Measures models, and searches along weights; opened with progress.
             ascent = yield from opening
             # Only features that vary within a query can change a ranking.
             remaining: list[int] = ascent.informative.tolist()
-            # All features are constant: a single subset with the first feature,
-            # and equal scores. The loops below then do nothing.
+            # All features are constant: a single subset with the first
+            # feature, and equal scores. The loops below then do
+            # nothing.
             if not remaining:
                 value = yield from ascent.measured(np.zeros(n))
                 yield Node(features=(0,), coef=np.eye(1, n)[0], value=value)
@@ -284,15 +282,13 @@ class FSBFS(PathSelector):
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
         """Yield for each subset the measure of every feature and each query's part in it.
 
-        The subsets end with the one that brings their
-        number of features to ``n_features``. The measure of
-        a feature in the subset is that of the subset's
-        combination. That of another feature is the best
-        measure among the combinations that the search tried
-        with the feature. A query's part is its summand in
-        this mean over queries: the combinations are not
-        searched for again without the query. ``data`` are
-        the training documents.
+        The subsets end with the one that brings their number of
+        features to ``n_features``. The measure of a feature in the
+        subset is that of the subset's combination. That of another
+        feature is the best measure among the combinations that the
+        search tried with the feature. A query's part is its summand in
+        this mean over queries: the combinations are not searched for
+        again without the query. ``data`` are the training documents.
         """
         from rankstudio.engine.methods.selection.query_parts import measured_by_query  # noqa: PLC0415 - numba
 
@@ -302,18 +298,16 @@ class FSBFS(PathSelector):
             if isinstance(node, WorkProgress):
                 yield node
                 continue
-            # The first combination is that of the subset;
-            # then the best one of each feature outside the
-            # subset. `node.reached` has the measure of
-            # each feature that the search could select.
+            # The first combination is that of the subset; then the best
+            # one of each feature outside the subset. `node.reached` has
+            # the measure of each feature that the search could select.
             other_columns = [
                 column for column in node.reached if column not in node.features
             ]
             combinations = np.array(
                 [node.coef, *(node.combinations[column] for column in other_columns)]
             )
-            # Shape (combinations, Q), NaN
-            # for queries without a value.
+            # Shape (combinations, Q), NaN for queries without a value.
             values = yield from measured_by_query(
                 data, combinations, self.measure, objective(self.convention)
             )
@@ -384,11 +378,11 @@ class Node:
     value : float
         Measure of the training documents ranked by the combination; larger is better.
     reached : Mapping of int to float
-        Only for the result of a search: for each feature that remained, the
-        best measure of the nodes in which the feature had weight.
+        Only for the result of a search: for each feature that remained,
+        the best measure of the nodes in which the feature had weight.
     combinations : Mapping of int to ndarray of shape (n,)
-        Only for the result of a search: the combination of this best node of
-        each feature.
+        Only for the result of a search: the combination of this best
+        node of each feature.
     """
 
     features: tuple[int, ...]
@@ -411,8 +405,8 @@ class BestFirstSearch:
         Number of nodes opened in a row without an improvement before the search stops,
         R.
     tolerance : float
-        Coordinate ascent stops after the first sweep that improves the measure
-        by at most this much.
+        Coordinate ascent stops after the first sweep that improves the
+        measure by at most this much.
     max_iter : int
         Maximum number of sweeps of coordinate ascent.
     rng : numpy.random.Generator
@@ -430,14 +424,12 @@ class BestFirstSearch:
     ) -> None:
         """Store the settings; :meth:`best_subset` searches.
 
-        ``ascent`` measures models and searches along
-        weights. ``size`` is the maximum number of features
-        of a subset, and ``patience`` the number of
-        expansions without a better subset after which a
+        ``ascent`` measures models and searches along weights. ``size``
+        is the maximum number of features of a subset, and ``patience``
+        the number of expansions without a better subset after which a
         search ends. The weights of a subset are swept up to
-        ``max_iter`` times, or until the measure improves by
-        at most ``tolerance``. ``rng`` draws the order of
-        the weights.
+        ``max_iter`` times, or until the measure improves by at most
+        ``tolerance``. ``rng`` draws the order of the weights.
         """
         self._ascent = ascent
         self._size = size
@@ -449,9 +441,9 @@ class BestFirstSearch:
     def single(self, feature: int) -> Waiting[Node]:
         """Return the subset of one feature, in its better direction, and its measure.
 
-        The weight is 1 or -1 for the feature divided by its
-        standard deviation. The generator yields progress
-        events, and then returns the result.
+        The weight is 1 or -1 for the feature divided by its standard
+        deviation. The generator yields progress events, and then
+        returns the result.
         """
         # `scale` (n,) has the features' standard deviations.
         coef = np.zeros(self._ascent.scale.size)
@@ -467,29 +459,29 @@ class BestFirstSearch:
     ) -> Generator[WorkProgress | None, None, Node]:
         """Search the best node among subsets of the remaining features; of equal ones, the earlier node wins.
 
-        A node is a subset of features with the weights of
-        their combination, and ``singles`` has the node of
-        each single feature. The search yields None or
-        progress before each new node, so that the caller
-        can stop. Features with a final weight of 0 are left
-        out of the resulting subset.
+        A node is a subset of features with the weights of their
+        combination, and ``singles`` has the node of each single
+        feature. The search yields None or progress before each new
+        node, so that the caller can stop. Features with a final weight
+        of 0 are left out of the resulting subset.
         """
-        # An item of the queue begins with the negated measure, because a heap
-        # yields its smallest item. A number follows, by which the earlier of
-        # two equal nodes wins.
+        # An item of the queue begins with the negated measure, because
+        # a heap yields its smallest item. A number follows, by which
+        # the earlier of two equal nodes wins.
         turn = count()
         # The search starts with the subsets of one feature.
         queue = [(-singles[f].value, next(turn), singles[f]) for f in remaining]
         heapq.heapify(queue)
-        # The first item of a heap is its smallest, here the node with the
-        # greatest measure.
+        # The first item of a heap is its smallest, here the node with
+        # the greatest measure.
         _, _, best = queue[0]
         n_fruitless = 0
         # For each feature, the best node in which its weight is not 0.
         best_nodes = {f: singles[f] for f in remaining}
         visited = {frozenset(node.features) for _, _, node in queue}
-        # The best node of the queue is expanded: each other feature is added to
-        # it. The search ends after several expansions without a better node.
+        # The best node of the queue is expanded: each other feature is
+        # added to it. The search ends after several expansions without
+        # a better node.
         while queue and n_fruitless < self._patience:
             _, _, node = heapq.heappop(queue)
             n_fruitless += 1
@@ -525,22 +517,20 @@ class BestFirstSearch:
     ) -> Generator[WorkProgress | None, None, Node]:
         """Return the node with a feature added, whose combination starts from that of the smaller node.
 
-        A node is a subset of features with the
-        weights of their combination. The new weight
-        is searched for first. Sweeps over all weights
-        in random order follow, until one improves the
-        measure by no more than the tolerance. Yields
-        None or progress, so that the caller can stop.
+        A node is a subset of features with the weights of their
+        combination. The new weight is searched for first. Sweeps over
+        all weights in random order follow, until one improves the
+        measure by no more than the tolerance. Yields None or progress,
+        so that the caller can stop.
         """
         features = (*node.features, feature)
         coef, value = yield from self._ascent.searching(node.coef, node.value, feature)
         if not value > node.value:
-            # The new weight stays 0, and the other weights are those at which
-            # ascent stopped before.
+            # The new weight stays 0, and the other weights are those at
+            # which ascent stopped before.
             return Node(features=features, coef=node.coef, value=node.value)
         previous_value = node.value
-        # The search for the new weight
-        # was the first iteration.
+        # The search for the new weight was the first iteration.
         for _ in range(self._max_iter - 1):
             if not value > previous_value + self._tolerance:
                 break

@@ -78,9 +78,9 @@ class FSMStep(Step):
 class _Similarities:
     """Cache of the similarities of one dataset's features, by the kind of similarity.
 
-    ``least_eigenvalues`` has the least eigenvalue of
-    each matrix, and ``projected`` the nearest positive
-    semidefinite matrix of those that are indefinite.
+    ``least_eigenvalues`` has the least eigenvalue of each matrix, and
+    ``projected`` the nearest positive semidefinite matrix of those that
+    are indefinite.
     """
 
     by_kind: dict[str, Floats] = field(default_factory=dict)
@@ -92,9 +92,8 @@ class _Similarities:
 class _Weighing(Selector):
     """Base class of FSMRank and of the selectors that start from its weights.
 
-    Such a selector has FSMRank's parameters, and after
-    fitting FSMRank's importances and similarities of
-    features.
+    Such a selector has FSMRank's parameters, and after fitting
+    FSMRank's importances and similarities of features.
     """
 
     lambda1: float = 0.1
@@ -114,8 +113,8 @@ class _Weighing(Selector):
     def _set_penalty_attributes(self, similarity: Floats, importance: Floats) -> None:
         """Set the attributes ``similarity_`` (n, n), ``importance_`` and ``importance_of_negative_`` (n,).
 
-        The first half of ``importance`` (2n,) is that of the
-        n features, the second half that of their negatives.
+        The first half of ``importance`` (2n,) is that of the n
+        features, the second half that of their negatives.
         """
         n = similarity.shape[0]
         self.importance_ = importance[:n]
@@ -127,15 +126,13 @@ class _Weighing(Selector):
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
         """Yield a comparison for each of the first ``n_features`` features, in the order of their weights.
 
-        The comparison has FSMRank's absolute weights (n,)
-        of the features that are not yet selected, NaN for
-        others, and the part of each query in them (n, Q):
-        how much a weight decreases without the query. The
-        weights without a query are estimated by one Newton
-        step on the objective of the other queries.
-        Similarities and importances stay as they are, and
-        features with weight 0 keep weight 0. ``data`` are
-        the training documents.
+        The comparison has FSMRank's absolute weights (n,) of the
+        features that are not yet selected, NaN for others, and the part
+        of each query in them (n, Q): how much a weight decreases
+        without the query. The weights without a query are estimated by
+        one Newton step on the objective of the other queries.
+        Similarities and importances stay as they are, and features with
+        weight 0 keep weight 0. ``data`` are the training documents.
         """
         from rankstudio.engine.methods.selection.query_parts import pair_slopes  # noqa: PLC0415 - numba
 
@@ -143,18 +140,17 @@ class _Weighing(Selector):
         # The features with weight, largest weight first.
         order = by_weight(last.coef)
         # Similarities, importances, λ1 and λ2. Only the term of the
-        # similarities, with λ1, enters the second derivatives. The
-        # run has already shown the notes on similarities.
+        # similarities, with λ1, enters the second derivatives. The run
+        # has already shown the notes on similarities.
         similarity, _, lambda1, _ = yield from without_notes(fsmrank.penalties(data))
         n = data.X.shape[1]
         Q = data.ptr.size - 1
         parts = np.zeros((n, Q))
         scores = np.full(n, np.nan)
         if order.size:
-            # For the k features with weights: the
-            # gradient of each query's loss (k, Q), the
-            # second derivatives of the whole loss (k, k),
-            # and the number of pairs of each query (Q,).
+            # For the k features with weights: the gradient of each
+            # query's loss (k, Q), the second derivatives of the whole
+            # loss (k, k), and the number of pairs of each query (Q,).
             weights = last.coef[order]
             slopes, curvature, pairs = yield from pair_slopes(
                 data, order, weights, fsmrank.loss
@@ -162,8 +158,9 @@ class _Weighing(Selector):
             n_pairs = max(1.0, float(pairs.sum()))
             n_other_pairs = np.maximum(n_pairs - pairs, 1.0)
             total = slopes.sum(axis=1, keepdims=True)
-            # At the minimum, the gradient of the objective is 0. Without a
-            # query, it is the change of the mean loss's gradient.
+            # At the minimum, the gradient of the objective is 0.
+            # Without a query, it is the change of the mean loss's
+            # gradient.
             gradients = (total - slopes) / n_other_pairs - total / n_pairs
             signs = np.sign(weights)
             penalty = (
@@ -192,11 +189,10 @@ class _Weighing(Selector):
     ) -> Waiting[FeaturePenalties]:
         """Return the importances of ``columns`` (c,) and of their negatives, and the similarities to others.
 
-        The similarities have shape (c, o) for the o columns
-        in ``other_columns``. Importances and similarities
-        are those of FSMRank's objective. ``data`` are the
-        training documents. The generator yields progress
-        events, and then returns the result.
+        The similarities have shape (c, o) for the o columns in
+        ``other_columns``. Importances and similarities are those of
+        FSMRank's objective. ``data`` are the training documents. The
+        generator yields progress events, and then returns the result.
         """
         # Only the parameters that FSMRank has; this selector may have more.
         names = FSMRank().get_params()
@@ -234,10 +230,10 @@ class FSMRank(_Weighing):
         λ1/2 w'Aw + λ2 sum_i w_i / s_i + 1/p sum over pairs of max(0, 1 - w'(x_i - x_j))²       (eq. (2)),
 
     where s_i is the importance of a feature, A_ij the similarity of two
-    features, and p the number of pairs of documents of one query with different
-    labels. The weight of a feature in the model is its weight minus that of its
-    negative. The squared hinge may be replaced by another convex loss with a
-    Lipschitz gradient (section III.A).
+    features, and p the number of pairs of documents of one query with
+    different labels. The weight of a feature in the model is its weight
+    minus that of its negative. The squared hinge may be replaced by
+    another convex loss with a Lipschitz gradient (section III.A).
 
     Parameters
     ----------
@@ -246,39 +242,43 @@ class FSMRank(_Weighing):
     lambda2 : float, default 1e-4
         λ2, from 0 up: penalty on weight, larger for less important features.
     importance : {"pearson", "ndcg", "map", "none"}, array-like or callable, default "pearson"
-        s: |Pearson's correlation| with the labels; NDCG@10 or MAP of ranking by
-        the feature alone; 1; or own numbers from 0 up, of shape (n,), or (2n,)
-        with the negatives last, or a function of X, y and the query of each
-        document that returns such numbers. Features without importance, such as
-        constant ones, are excluded.
+        s: |Pearson's correlation| with the labels; NDCG@10 or MAP of
+        ranking by the feature alone; 1; or own numbers from 0 up, of
+        shape (n,), or (2n,) with the negatives last, or a function of
+        X, y and the query of each document that returns such numbers.
+        Features without importance, such as constant ones, are
+        excluded.
     similarity : {"pearson", "kendall", "none"}, array-like or callable, default "pearson"
-        A: |Pearson's correlation|; |Kendall's τ-b| averaged over queries; the
-        identity; or an own symmetric matrix of shape (n, n), or a function that
-        returns it.
+        A: |Pearson's correlation|; |Kendall's τ-b| averaged over
+        queries; the identity; or an own symmetric matrix of shape (n,
+        n), or a function that returns it.
     loss : {"squared_hinge", "logistic", "least_squares"}, default "squared_hinge"
-        Loss of a pair whose scores differ by d = w'(x_i - x_j): max(0, 1 - d)²;
-        log(1 + exp(-d)), as of RankNet; or (1 - d)², which also penalises pairs
-        in the right order that are more than 1 apart.
+        Loss of a pair whose scores differ by d = w'(x_i - x_j): max(0,
+        1 - d)²; log(1 + exp(-d)), as of RankNet; or (1 - d)², which
+        also penalises pairs in the right order that are more than 1
+        apart.
     project : bool, default False
-        Replace an indefinite A by the nearest positive semidefinite matrix.
-        Absolute correlations may be indefinite, and then the objective may not
-        be convex; without the projection there is a warning.
+        Replace an indefinite A by the nearest positive semidefinite
+        matrix. Absolute correlations may be indefinite, and then the
+        objective may not be convex; without the projection there is a
+        warning.
     tol : float, default 1e-10
-        Algorithm 1 stops when an iteration changes the objective by at most
-        this share. The paper's 1e-4 stops up to a few thousandths above the
-        minimum, with another order of the first features. The default is the
-        loosest power of ten that reaches the minimum within 1e-5 on every fold
-        of MQ2008, with the λ of the catalog and with λ1 = 0.5, λ2 = 0: within
-        2e-6, compared with 1.5e-5 for 1e-9. The first ten features are those of
-        the minimum in 33 of these 35 fits, in the same order if their weights
-        differ by more than 2 %, except for λ1 = 0.01 with λ2 up to 1e-4. There
-        similar features share their weight in ways that hardly change the
+        Algorithm 1 stops when an iteration changes the objective by at
+        most this share. The paper's 1e-4 stops up to a few thousandths
+        above the minimum, with another order of the first features. The
+        default is the loosest power of ten that reaches the minimum
+        within 1e-5 on every fold of MQ2008, with the λ of the catalog
+        and with λ1 = 0.5, λ2 = 0: within 2e-6, compared with 1.5e-5 for
+        1e-9. The first ten features are those of the minimum in 33 of
+        these 35 fits, in the same order if their weights differ by more
+        than 2 %, except for λ1 = 0.01 with λ2 up to 1e-4. There similar
+        features share their weight in ways that hardly change the
         objective, and ``max_iter`` ends the search.
     max_iter : int, default 400
         T.
     solver : {"nesterov", "subgradient"}, default "nesterov"
-        Algorithm 1, or the projected subgradient method that the paper compares
-        it with, which is far slower.
+        Algorithm 1, or the projected subgradient method that the paper
+        compares it with, which is far slower.
 
     Attributes
     ----------
@@ -287,11 +287,11 @@ class FSMRank(_Weighing):
     objective_ : float
         Minimum of the objective.
     importance_, importance_of_negative_ : ndarray of shape (n,)
-        s of each feature, and of its negative; the two differ only for NDCG@10,
-        MAP and own numbers. 0 for constant features.
+        s of each feature, and of its negative; the two differ only for
+        NDCG@10, MAP and own numbers. 0 for constant features.
     similarity_ : ndarray of shape (n, n)
-        A of each pair of features, read-only; the projected one if ``project``
-        changed it.
+        A of each pair of features, read-only; the projected one if
+        ``project`` changed it.
     n_iter_ : int
         Iterations taken.
     support_ : ndarray of shape (n,), bool
@@ -299,16 +299,16 @@ class FSMRank(_Weighing):
     selection_order_ : ndarray of shape (k,)
         Features with weight, the largest |weight| first (section IV.D).
     coef_path_ : ndarray of shape (k, n)
-        Models with the first 1, 2, … k of these features, with unchanged
-        weights (section IV.D).
+        Models with the first 1, 2, … k of these features, with
+        unchanged weights (section IV.D).
 
     Notes
     -----
-    The paper uses features scaled to [0, 1]; other scales work, because the
-    line search finds the Lipschitz constant. O(mn²) for A, then O(mn + m log m)
-    per iteration for m documents, without a list of pairs: O(mn) for least
-    squares, and O(mn + p) for the logistic loss, which goes through the p
-    pairs.
+    The paper uses features scaled to [0, 1]; other scales work, because
+    the line search finds the Lipschitz constant. O(mn²) for A, then
+    O(mn + m log m) per iteration for m documents, without a list of
+    pairs: O(mn) for least squares, and O(mn + p) for the logistic loss,
+    which goes through the p pairs.
 
     Examples
     --------
@@ -334,24 +334,24 @@ class FSMRank(_Weighing):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Minimise the objective, and yield one step per iteration, with progress events in between.
 
-        A step has the weights, and the objective as its
-        criterion. The step is an :class:`FSMStep`, which
-        also has an estimate of the gradient's Lipschitz
-        constant. ``data`` are the training documents.
+        A step has the weights, and the objective as its criterion. The
+        step is an :class:`FSMStep`, which also has an estimate of the
+        gradient's Lipschitz constant. ``data`` are the training
+        documents.
         """
         data = training_data(data)
         tol = self.checked("tol")
         max_iter = self.checked("max_iter")
         solver = self.checked("solver")
         loss = self.checked("loss")
-        # Similarities (n, n), importances (2n,), λ1
-        # and λ2, in the order of the objective's
-        # parameters. The first two become attributes.
+        # Similarities (n, n), importances (2n,), λ1 and λ2, in the
+        # order of the objective's parameters. The first two become
+        # attributes.
         penalties = yield from self.penalties(data)
         similarity, importance_values, *_ = penalties
         self._set_penalty_attributes(similarity, importance_values)
-        # numba is imported where it is needed:
-        # reading the catalog must not wait for it.
+        # numba is imported where it is needed: reading the catalog must
+        # not wait for it.
         from rankstudio.engine.arithmetic.optimisers.nesterov import (  # noqa: PLC0415
             FSMObjective,
             accelerated,
@@ -372,8 +372,8 @@ class FSMRank(_Weighing):
                     yield state
                     continue
                 number += 1
-                # A feature has two nonnegative weights: one for itself, and one
-                # for the negated feature.
+                # A feature has two nonnegative weights: one for itself,
+                # and one for the negated feature.
                 coef = state.w[:n] - state.w[n:]
                 chosen = tuple(by_weight(coef).tolist())
                 yield FSMStep(
@@ -390,15 +390,14 @@ class FSMRank(_Weighing):
     ) -> Waiting[list[float]]:
         """Return the objective of each model of ``coefs``, whose weights have shape (n,).
 
-        Notes to the user are suppressed, because :meth:`work`
-        has already warned about the same similarities.
-        ``data`` are the training documents. The generator
-        yields progress events, and then returns the result.
+        Notes to the user are suppressed, because :meth:`work` has
+        already warned about the same similarities. ``data`` are the
+        training documents. The generator yields progress events, and
+        then returns the result.
         """
         data = training_data(data)
         loss = self.checked("loss")
-        # Similarities, importances, λ1 and
-        # λ2, as the objective takes them.
+        # Similarities, importances, λ1 and λ2, as the objective takes them.
         penalties = yield from without_notes(self.penalties(data))
         from rankstudio.engine.arithmetic.optimisers.nesterov import FSMObjective  # noqa: PLC0415 - numba
         from rankstudio.engine.methods.shards.pair_losses import pairs_of  # noqa: PLC0415 - numba
@@ -407,8 +406,8 @@ class FSMRank(_Weighing):
         with pairs_of(data) as problem:
             objective = FSMObjective(problem, *penalties, loss=loss)
             for coef in coefs:
-                # The objective has nonnegative weights of the features, and
-                # then of their negatives.
+                # The objective has nonnegative weights of the features,
+                # and then of their negatives.
                 w = np.concatenate((np.maximum(coef, 0.0), np.maximum(-coef, 0.0)))
                 values.append((yield from objective.value(w)))
         return values
@@ -426,15 +425,14 @@ class FSMRank(_Weighing):
         """Return the similarities of the n features, shape (n, n), with a note to the user if they are indefinite.
 
         With the parameter ``project``, the nearest positive
-        semidefinite matrix replaces an indefinite one, and
-        there is no note. ``data`` are the training
-        documents. The generator yields progress events, and
-        then returns the result.
+        semidefinite matrix replaces an indefinite one, and there is no
+        note. ``data`` are the training documents. The generator yields
+        progress events, and then returns the result.
         """
         kind = self.checked("similarity")
         project = self.checked("project")
-        # The similarities of a named kind are cached with the data, for all
-        # parameters. A user's own matrix is not cached.
+        # The similarities of a named kind are cached with the data, for
+        # all parameters. A user's own matrix is not cached.
         if isinstance(kind, str):
             name = kind
             cache = data.shared.of(_Similarities)
@@ -443,15 +441,15 @@ class FSMRank(_Weighing):
             name = "own"
             cache = _Similarities()
             matrix = own_similarity(kind, data)
-        # Without the term of the similarities, it does not matter whether the
-        # matrix is indefinite.
+        # Without the term of the similarities, it does not matter
+        # whether the matrix is indefinite.
         if self.lambda1 == 0:
             return matrix
         if name not in cache.least_eigenvalues:
             cache.least_eigenvalues[name] = float(np.linalg.eigvalsh(matrix)[0])
         least = cache.least_eigenvalues[name]
-        # Entries are at most 1, so the norm is at most n: rounding moves an
-        # eigenvalue by less than 1e-10 n.
+        # Entries are at most 1, so the norm is at most n: rounding
+        # moves an eigenvalue by less than 1e-10 n.
         if least >= -1e-10 * matrix.shape[0]:
             return matrix
         if project:
@@ -468,9 +466,8 @@ class FSMRank(_Weighing):
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
         """Set the attributes from the last of the ``steps``, which are iterations.
 
-        ``coef_path_`` (k, n) has its model cut to the
-        feature with the largest |weight|, to two, and
-        so on up to the k features with weights.
+        ``coef_path_`` (k, n) has its model cut to the feature with the largest
+        |weight|, to two, and so on up to the k features with weights.
         """
         super()._finish(data, steps)
         last = steps[-1]
@@ -485,11 +482,11 @@ class FSMRank(_Weighing):
 def top_features(last: Step, all_features: bool = False) -> Iterator[Step]:
     """Yield the model of FSMRank's last step truncated to 1, 2, … features, the largest |weight| first.
 
-    The weights are unchanged. The criterion is NaN, because
-    FSMRank did not minimise its objective for so few
-    features. Without ``all_features`` the steps end with
-    the last feature that has a weight. With it the features
-    without weight follow, which do not change the model.
+    The weights are unchanged. The criterion is NaN, because FSMRank did
+    not minimise its objective for so few features. Without
+    ``all_features`` the steps end with the last feature that has a
+    weight. With it the features without weight follow, which do not
+    change the model.
     """
     coef = np.zeros_like(last.coef)
     order = by_weight(last.coef, all_features)
@@ -529,17 +526,15 @@ class _OfFSMRank(GrowingSelector, _Weighing):
     def _run_fsmrank(self, data: TrainingData) -> Waiting[tuple[FSMRank, Step, int]]:
         """Return FSMRank with these parameters, its last step, and the maximum number of features to select.
 
-        Also sets FSMRank's attributes, such as ``n_iter_``
-        and ``importance_``. ``data`` are the training
-        documents. The generator yields progress events, and
-        then returns the result.
+        Also sets FSMRank's attributes, such as ``n_iter_`` and
+        ``importance_``. ``data`` are the training documents. The
+        generator yields progress events, and then returns the result.
         """
         max_features = self._n_to_select(data.X.shape[1])
         fsmrank, last = yield from last_step(self.get_params(), data)
         self.n_iter_ = last.number
-        # Notes on the similarities were already
-        # shown by the run of FSMRank. λ1 and λ2
-        # follow the similarities and importances.
+        # Notes on the similarities were already shown by the run of
+        # FSMRank. λ1 and λ2 follow the similarities and importances.
         similarity, importances, *_ = yield from without_notes(fsmrank.penalties(data))
         self._set_penalty_attributes(similarity, importances)
         return fsmrank, last, max_features
@@ -549,18 +544,18 @@ class _OfFSMRank(GrowingSelector, _Weighing):
 class FSMRankTop(_OfFSMRank):
     """FSMRank truncated to the k features with the largest weights, which are unchanged.
 
-    "We learn a ranking model w on all the features, and sort the features
-    decreasingly by their weights in w. [...] we can easily construct a model
-    containing k features, by simply combining the top k features (using their
-    associated weights in w)" (Lai et al. 2013, section IV.D). No model is
-    retrained for any k;
+    "We learn a ranking model w on all the features, and sort the
+    features decreasingly by their weights in w. [...] we can easily
+    construct a model containing k features, by simply combining the top
+    k features (using their associated weights in w)" (Lai et al. 2013,
+    section IV.D). No model is retrained for any k;
     :class:`rankstudio.engine.FSMSVM` retrains.
 
     Parameters
     ----------
     n_features_to_select : int, optional
-        Maximum number of features, k; by default, and at most, all to which
-        FSMRank gives weight, or all features.
+        Maximum number of features, k; by default, and at most, all to
+        which FSMRank gives weight, or all features.
     lambda1, lambda2 : float, default 0.1 and 1e-4
         Parameters of FSMRank, like the following ones.
     importance : {"pearson", "ndcg", "map", "none"}, default "pearson"
@@ -574,8 +569,8 @@ class FSMRankTop(_OfFSMRank):
     max_iter : int, default 400
         As in `FSMRank`.
     all_features : bool, default False
-        Also select the features to which FSMRank gives no weight, after all
-        others, in column order.
+        Also select the features to which FSMRank gives no weight, after
+        all others, in column order.
 
     Attributes
     ----------
@@ -613,14 +608,12 @@ class FSMRankTop(_OfFSMRank):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step per selected feature: FSMRank weights of this and all earlier features.
 
-        If FSMRank leaves every weight at 0, and features
-        without weight are not wanted, the only step is the
-        model without features. ``data`` are the training
-        documents.
+        If FSMRank leaves every weight at 0, and features without weight
+        are not wanted, the only step is the model without features.
+        ``data`` are the training documents.
         """
         data = training_data(data)
-        # FSMRank, its last step, and
-        # how many features to select.
+        # FSMRank, its last step, and how many features to select.
         fsmrank, last, max_features = yield from self._run_fsmrank(data)
         # FSMRank's model, cut to the first 1, 2, … features.
         scores = np.abs(last.coef)
@@ -632,8 +625,8 @@ class FSMRankTop(_OfFSMRank):
             truncated = [
                 Step(1, (), coef=zeros, criterion=float("nan"), candidates=np.empty(0))
             ]
-        # The criterion of a step is FSMRank's objective
-        # of the cut model. Its candidates have the
+        # The criterion of a step is FSMRank's objective of the cut
+        # model. Its candidates have the
         # |weights| of all features but those of earlier
         # steps: only the last selected feature is new.
         objectives = yield from fsmrank.objectives(
@@ -656,10 +649,9 @@ def last_step(
 ) -> Waiting[tuple[FSMRank, Step]]:
     """Return FSMRank with these parameters, and the last step of its run.
 
-    Parameters that FSMRank does not have are ignored.
-    The step is cached with the data, for all methods
-    that start from it. The generator yields progress
-    events, and then returns the result.
+    Parameters that FSMRank does not have are ignored. The step is
+    cached with the data, for all methods that start from it. The
+    generator yields progress events, and then returns the result.
     """
     names = FSMRank().get_params()
     fsmrank = FSMRank(
@@ -691,8 +683,8 @@ class FSMSVM(_OfFSMRank):
     Parameters
     ----------
     n_features_to_select : int, optional
-        Maximum number of features, k; by default, and at most, all to which
-        FSMRank gives weight, or all features.
+        Maximum number of features, k; by default, and at most, all to
+        which FSMRank gives weight, or all features.
     lambda1, lambda2 : float, default 0.1 and 1e-4
         Parameters of FSMRank, like the following ones.
     importance : {"pearson", "ndcg", "map", "none"}, default "pearson"
@@ -706,8 +698,8 @@ class FSMSVM(_OfFSMRank):
     max_iter : int, default 400
         As in `FSMRank`.
     all_features : bool, default False
-        Also select the features to which FSMRank gives no weight, after all
-        others, in column order.
+        Also select the features to which FSMRank gives no weight, after
+        all others, in column order.
     C : float, default 1.0
         C of RankSVM, greater than 0: ½ w'w + C sum over pairs of the squared hinge.
 
@@ -732,8 +724,8 @@ class FSMSVM(_OfFSMRank):
 
     Notes
     -----
-    The cost of FSMRank, plus a few times O(mk + m log m) for the model with k
-    features of m documents.
+    The cost of FSMRank, plus a few times O(mk + m log m) for the model
+    with k features of m documents.
 
     Examples
     --------
@@ -751,15 +743,13 @@ class FSMSVM(_OfFSMRank):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step per selected feature: RankSVM with this and all earlier features.
 
-        If FSMRank leaves every weight at 0, the only step
-        is the model without features. ``data`` are the
-        training documents.
+        If FSMRank leaves every weight at 0, the only step is the model
+        without features. ``data`` are the training documents.
         """
         data = training_data(data)
         n = data.X.shape[1]
         C = self.checked("C")
-        # FSMRank's last step, and how
-        # many features to select.
+        # FSMRank's last step, and how many features to select.
         _, last, max_features = yield from self._run_fsmrank(data)
         order = by_weight(last.coef, self.checked("all_features"))[
             :max_features
@@ -786,8 +776,7 @@ class FSMSVM(_OfFSMRank):
                 )
                 coef = np.zeros(n)
                 coef[chosen] = optimum.w
-                # All features but those of earlier
-                # steps; the last one is new.
+                # All features but those of earlier steps; the last one is new.
                 candidate_scores = without(scores, chosen[:-1])
                 yield Step(
                     number=k,
@@ -817,8 +806,9 @@ def importance(data: QueryData, kind: str) -> Floats:
     Returns
     -------
     ndarray of shape (2n,)
-        Importance from 0 to 1; the second half is that of the negatives. 0 for
-        constant features, for which none of these is defined.
+        Importance from 0 to 1; the second half is that of the
+        negatives. 0 for constant features, for which none of these is
+        defined.
     """
     return finish(weighing_features(training_data(data), kind))
 
@@ -826,10 +816,9 @@ def importance(data: QueryData, kind: str) -> Floats:
 def weighing_features(data: TrainingData, kind: str | OwnValues) -> Waiting[Floats]:
     """Return the importance of each feature and of its negative, shape (2n,).
 
-    ``kind`` is "pearson", "ndcg", "map" or "none" (all
-    are 1), or the user's own numbers. Features that are
-    constant have importance 0. ``data`` are the
-    training documents. The generator yields progress
+    ``kind`` is "pearson", "ndcg", "map" or "none" (all are 1), or the
+    user's own numbers. Features that are constant have importance 0.
+    ``data`` are the training documents. The generator yields progress
     events, and then returns the result.
     """
     if not isinstance(kind, str):
@@ -837,20 +826,20 @@ def weighing_features(data: TrainingData, kind: str | OwnValues) -> Waiting[Floa
     elif kind == "none":
         importances = np.ones(2 * data.X.shape[1])
     elif kind != "pearson":
-        # The measures (n,) of the rankings by each
-        # feature alone, with its largest values
-        # first, and with its smallest values first.
+        # The measures (n,) of the rankings by each feature alone, with
+        # its largest values first, and with its smallest values first.
         downwards, upwards = yield from directed_measures(
             data, _MEASURES[kind], convention(_CONVENTION).objective
         )
-        # To rank downwards by a feature's negative is to rank upwards by the
-        # feature. `upwards` is only None if a caller asks for one direction.
+        # To rank downwards by a feature's negative is to rank upwards
+        # by the feature. `upwards` is only None if a caller asks for
+        # one direction.
         assert upwards is not None
         importances = np.concatenate((downwards, upwards))
     else:
         correlations, _ = yield from correlating(data)
-        # The last column is that of the labels. A feature and its negative have
-        # the same |correlation|.
+        # The last column is that of the labels. A feature and its
+        # negative have the same |correlation|.
         importances = np.tile(np.abs(correlations[:-1, -1]), 2)
     _, varies = yield from correlating(data)
     return np.where(np.tile(varies, 2), importances, 0.0)
@@ -873,12 +862,11 @@ def similarity(data: QueryData, kind: str) -> Floats:
 def comparing_features(data: TrainingData, kind: str) -> Waiting[Floats]:
     """Return the similarity of each pair of features, shape (n, n), from 0 to 1.
 
-    The similarity is |Pearson's correlation| over all
-    documents, or with ``kind`` "kendall" the mean of
+    The similarity is |Pearson's correlation| over all documents, or
+    with ``kind`` "kendall" the mean of
     |Kendall's τ-b| over queries. With "none", it is the
-    identity matrix. ``data`` are the training
-    documents. The generator yields progress events, and
-    then returns the result.
+    identity matrix. ``data`` are the training documents. The generator
+    yields progress events, and then returns the result.
     """
     if kind == "none":
         return np.eye(data.X.shape[1])
@@ -886,8 +874,8 @@ def comparing_features(data: TrainingData, kind: str) -> Waiting[Floats]:
         matrix = yield from comparing_rankings(data)
     else:
         correlations, _ = yield from correlating(data)
-        # Without the last row and column, those of
-        # the labels. Rounding could give more than 1.
+        # Without the last row and column, those of the labels. Rounding
+        # could give more than 1.
         matrix = np.minimum(np.abs(correlations[:-1, :-1]), 1.0)
     np.fill_diagonal(matrix, 1.0)
     return matrix
@@ -896,9 +884,8 @@ def comparing_features(data: TrainingData, kind: str) -> Waiting[Floats]:
 def all_similarities(data: TrainingData, kind: str) -> Waiting[Floats]:
     """Return the similarity of each pair of features, shape (n, n), which is cached with the data.
 
-    ``kind`` is "pearson", "kendall" or "none". The
-    generator yields progress events, and then returns
-    the result.
+    ``kind`` is "pearson", "kendall" or "none". The generator yields
+    progress events, and then returns the result.
     """
     by_kind = data.shared.of(_Similarities).by_kind
     return (yield from once(by_kind, kind, comparing_features(data, kind)))
@@ -909,10 +896,9 @@ def comparing_some_features(
 ) -> Waiting[Floats]:
     """Return the similarities of ``columns`` (c,) to ``other_columns`` (o,), shape (c, o).
 
-    ``kind`` is "pearson", "kendall" or "none".
-    Kendall's τ is only computed for these pairs, unless
-    it is cached for all pairs. ``data`` are the
-    training documents. The generator yields progress
+    ``kind`` is "pearson", "kendall" or "none". Kendall's τ is only
+    computed for these pairs, unless it is cached for all pairs.
+    ``data`` are the training documents. The generator yields progress
     events, and then returns the result.
     """
     if kind == "kendall" and kind not in data.shared.of(_Similarities).by_kind:
@@ -939,20 +925,17 @@ class _Correlations:
 def correlating(data: TrainingData) -> Waiting[tuple[Floats, Bools]]:
     """Return Pearson's correlations of the features and the labels, and which features vary.
 
-    The correlations have shape (n + 1, n + 1), with the
-    labels last. The mask of the features with more than
-    one value has shape (n,). Correlations and mask are
-    cached. Takes two passes over the data. The
-    generator yields progress events, and then returns
-    the result.
+    The correlations have shape (n + 1, n + 1), with the labels last.
+    The mask of the features with more than one value has shape (n,).
+    Correlations and mask are cached. Takes two passes over the data.
+    The generator yields progress events, and then returns the result.
     """
     cache = data.shared.of(_Correlations)
     if cache.found is None:
         activity = "correlating features"
-        # First pass: sums of the differences from the
-        # first document, which are small where a column
-        # is nearly constant, and how many values
-        # differ. Second pass: products of the centred
+        # First pass: sums of the differences from the first document,
+        # which are small where a column is nearly constant, and how
+        # many values differ. Second pass: products of the centred
         # columns, which need the mean difference.
         origin = np.append(data.X[0], data.y[0])
         total, different = yield from summed(
@@ -971,8 +954,8 @@ def correlating(data: TrainingData) -> Waiting[tuple[Floats, Bools]]:
 def _shifted_sums(data: QueryData, origin: Floats) -> tuple[Floats, Floats]:
     """Return the sums of features and labels minus the origin, and how many values differ from the origin.
 
-    The origin holds the features and the label of one
-    document. ``data`` has the documents.
+    The origin holds the features and the label of one document.
+    ``data`` has the documents.
     """
     shifted = np.column_stack((data.X, data.y)) - origin
     return shifted.sum(axis=0), np.count_nonzero(shifted, axis=0).astype(np.float64)
@@ -981,12 +964,11 @@ def _shifted_sums(data: QueryData, origin: Floats) -> tuple[Floats, Floats]:
 def _centred_products(data: QueryData, origin: Floats, mean: Floats) -> tuple[Floats]:
     """Return the products of features and labels, each minus its mean, shape (n + 1, n + 1).
 
-    ``origin`` (n + 1,) is a document with its label,
-    and ``mean`` (n + 1,) the mean difference from it.
-    ``data`` has the documents.
+    ``origin`` (n + 1,) is a document with its label, and ``mean`` (n +
+    1,) the mean difference from it. ``data`` has the documents.
     """
-    # The origin is subtracted before the mean, so that a constant column
-    # becomes exactly 0.
+    # The origin is subtracted before the mean, so that a constant
+    # column becomes exactly 0.
     shifted = np.column_stack((data.X, data.y))
     shifted -= origin
     shifted -= mean

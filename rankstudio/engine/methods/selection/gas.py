@@ -56,12 +56,12 @@ _MOST_KEPT = 1_000
 class GAS(PathSelector):
     """GAS greedily selects features that are important and dissimilar (Geng et al. 2007).
 
-    The greedy solution of maximising sum_i w_i x_i - c sum_{i≠j} e_ij x_i x_j
-    over x in {0, 1}^n with k ones (Geng et al. 2007, eq. (3)): after feature i
-    is selected, w_j -= 2 c e_ij for the remaining ones. The importance w is the
-    measure of ranking the training documents by the feature alone, in the
-    better direction; the similarity e is |Kendall's τ-b| averaged over queries
-    (see
+    The greedy solution of maximising sum_i w_i x_i - c sum_{i≠j} e_ij
+    x_i x_j over x in {0, 1}^n with k ones (Geng et al. 2007, eq. (3)):
+    after feature i is selected, w_j -= 2 c e_ij for the remaining ones.
+    The importance w is the measure of ranking the training documents by
+    the feature alone, in the better direction; the similarity e is
+    |Kendall's τ-b| averaged over queries (see
     :class:`rankstudio.engine.methods.selection.kendall.KendallSimilarity`).
 
     Parameters
@@ -69,32 +69,34 @@ class GAS(PathSelector):
     n_features_to_select : int, optional
         Number of features to select, k; all by default.
     importance : {"map", "ndcg@10", "loss"}, array-like or callable, default "map"
-        Measure of importance: the paper's GAS-E with MAP or NDCG@10, or GAS-L
-        with "loss": the share of pairs of different labels that the feature
-        orders correctly, 1 minus the disagreement error. Or own numbers from 0
-        up, of shape (n,), or a function of X, y and the query of each document
-        that returns them; the direction is then that of the better MAP.
+        Measure of importance: the paper's GAS-E with MAP or NDCG@10, or
+        GAS-L with "loss": the share of pairs of different labels that
+        the feature orders correctly, 1 minus the disagreement error. Or
+        own numbers from 0 up, of shape (n,), or a function of X, y and
+        the query of each document that returns them; the direction is
+        then that of the better MAP.
     c : float, default 0.1
-        Weight of similarity relative to importance, from 0 up; with 0 the
-        features are ordered by importance.
+        Weight of similarity relative to importance, from 0 up; with 0
+        the features are ordered by importance.
     convention : str, default "standard"
-        Convention of the measure. A cut-off k is limited to the number of
-        documents of a query.
+        Convention of the measure. A cut-off k is limited to the number
+        of documents of a query.
     regularization : float, default 1.0
         λ > 0 of the RankRLS that ranks with the selected features.
     similarity : {"kendall", "pearson"}, array-like or callable, default "kendall"
-        e: |Kendall's τ-b|; |Pearson's correlation| over all documents; or an
-        own symmetric matrix of shape (n, n), or a function that returns it.
+        e: |Kendall's τ-b|; |Pearson's correlation| over all documents;
+        or an own symmetric matrix of shape (n, n), or a function that
+        returns it.
 
     Attributes
     ----------
     importance_ : ndarray of shape (n,)
         Initial w.
     similarity_ : ndarray of shape (n, n), or None
-        e of each pair of features, read-only. Kendall's τ is only computed for
-        pairs that were compared, of a selected feature and one that then
-        remained: NaN for all other pairs, and None for more than 1,000
-        features.
+        e of each pair of features, read-only. Kendall's τ is only
+        computed for pairs that were compared, of a selected feature and
+        one that then remained: NaN for all other pairs, and None for
+        more than 1,000 features.
     scores_ : ndarray of shape (n,)
         Value of w when the feature was selected, or at the end if it was not.
     directions_ : ndarray of shape (n,)
@@ -102,10 +104,10 @@ class GAS(PathSelector):
 
     Notes
     -----
-    O(nm log m + knm log |q|) for m documents, n features and queries of |q|
-    documents; 8nm bytes. Equally important features are selected in column
-    order; features that are constant within every query have no similarity and
-    come last. The attributes of the path are those of
+    O(nm log m + knm log |q|) for m documents, n features and queries of
+    |q| documents; 8nm bytes. Equally important features are selected in
+    column order; features that are constant within every query have no
+    similarity and come last. The attributes of the path are those of
     :class:`rankstudio.engine.methods.selection.base.PathSelector`.
 
     Examples
@@ -139,12 +141,11 @@ class GAS(PathSelector):
     def weights(self, data: TrainingData) -> Waiting[tuple[Floats, Floats]]:
         """Return the importance of each feature and its better direction, each of shape (n,).
 
-        The importance is a measure of the ranking by the
-        feature alone in this direction, or the user's own
-        number. Larger importance is better. The direction is
-        1 if larger values of the feature rank first, else -1.
-        ``data`` are the training documents. The generator
-        yields progress events, and then returns the result.
+        The importance is a measure of the ranking by the feature alone
+        in this direction, or the user's own number. Larger importance
+        is better. The direction is 1 if larger values of the feature
+        rank first, else -1. ``data`` are the training documents. The
+        generator yields progress events, and then returns the result.
         """
         kind = self.checked("importance")
         # A user's own numbers have no direction: it is that of the better MAP.
@@ -154,8 +155,7 @@ class GAS(PathSelector):
         )
         if not isinstance(kind, str):
             return own_importance(kind, data, with_negatives=False), directions
-        # An error, of which less is
-        # better, is subtracted from 1.
+        # An error, of which less is better, is subtracted from 1.
         return (
             importance if find_measure(measure).higher_is_better else 1.0 - importance
         ), directions
@@ -170,25 +170,25 @@ class GAS(PathSelector):
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Order features by importance and dissimilarity, and return the first k.
 
-        A score starts as the importance of the feature. The feature with the
-        largest score is selected, again and again. Each selection lowers the
-        scores of the others by 2 c times their similarity to the selected
-        feature. This is a generator, which yields progress events before it
-        returns the Ordering.
+        A score starts as the importance of the feature. The feature
+        with the largest score is selected, again and again. Each
+        selection lowers the scores of the others by 2 c times their
+        similarity to the selected feature. This is a generator, which
+        yields progress events before it returns the Ordering.
         """
         c = self.checked("c")
         kind = self.checked("similarity")
         importance, directions = yield from self.weights(data)
-        # The similarities of all features (n, n). Kendall's
-        # τ is only computed for pairs with a selected
-        # feature, because all pairs would take long.
+        # The similarities of all features (n, n). Kendall's τ is only
+        # computed for pairs with a selected feature, because all pairs
+        # would take long.
         matrix = (
             None
             if isinstance(kind, str) and kind == "kendall"
             else (yield from self.similarities(data))
         )
-        # For Kendall's τ, a matrix to be filled as far as it is computed, or
-        # None for many features.
+        # For Kendall's τ, a matrix to be filled as far as it is
+        # computed, or None for many features.
         similarity = _matrix_to_fill(importance.size) if matrix is None else matrix
         yield WorkProgress("ranking features", 0.0)
         scores = importance.copy()
@@ -204,8 +204,8 @@ class GAS(PathSelector):
         ):
             for t in range(k):
                 yield WorkProgress("comparing features", t / k)
-                # Features that are constant within all queries only count when
-                # no other feature remains.
+                # Features that are constant within all queries only
+                # count when no other feature remains.
                 varying_candidates = is_unranked & varies
                 candidates = (
                     varying_candidates if varying_candidates.any() else is_unranked
@@ -213,8 +213,8 @@ class GAS(PathSelector):
                 candidate_scores[t] = np.where(candidates, scores, np.nan)
                 order[t] = int(np.argmax(np.where(candidates, scores, -np.inf)))
                 is_unranked[order[t]] = False
-                # The scores of the similar features that remain are lowered,
-                # except after the last selection.
+                # The scores of the similar features that remain are
+                # lowered, except after the last selection.
                 unranked = np.flatnonzero(is_unranked)
                 if t + 1 < k and self.c > 0:
                     similarities = yield from between(int(order[t]), unranked)
@@ -234,11 +234,10 @@ class GAS(PathSelector):
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
         """Yield, for the first ``n_features`` steps, the scores of all features and each query's part in them.
 
-        A score is the mean over queries of a measure of the
-        feature alone, minus its similarities to selected
-        features. A query's part is its part of the mean.
-        The similarities count as the same without a query.
-        ``data`` are the training documents.
+        A score is the mean over queries of a measure of the feature
+        alone, minus its similarities to selected features. A query's
+        part is its part of the mean. The similarities count as the same
+        without a query. ``data`` are the training documents.
         """
         from rankstudio.engine.methods.selection.query_parts import compared_means  # noqa: PLC0415 - numba
 
@@ -255,11 +254,10 @@ class GAS(PathSelector):
     ) -> Waiting[FeaturePenalties]:
         """Return the importances of ``columns`` (c,) and their similarities (c, o) to ``other_columns``.
 
-        A feature and its negative have the same importance
-        in GAS. The similarities may be the user's own
-        matrix. ``data`` are the training documents. The
-        generator yields progress events, and then returns
-        the result.
+        A feature and its negative have the same importance in GAS. The
+        similarities may be the user's own matrix. ``data`` are the
+        training documents. The generator yields progress events, and
+        then returns the result.
         """
         importance, _ = yield from self.weights(data)
         if isinstance(self.similarity, str):
@@ -299,10 +297,9 @@ def _matrix_to_fill(n: int) -> Floats | None:
 def _recorded_kendall(data: TrainingData, computed: Floats | None) -> Iterator[Between]:
     """Provide a function that returns |Kendall's τ| of a feature and some others, shape (others,).
 
-    τ is Kendall's correlation of the rankings by
-    two features, a mean over the queries of
-    ``data``. The function also writes the values
-    to ``computed`` (n, n), unless that is None.
+    τ is Kendall's correlation of the rankings by two features, a mean
+    over the queries of ``data``. The function also writes the values to
+    ``computed`` (n, n), unless that is None.
     """
     with kendall_similarity(data) as compare:
 

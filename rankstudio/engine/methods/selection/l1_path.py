@@ -16,8 +16,8 @@ from rankstudio.engine.methods.shards.sums import sums_of_products
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
-# Number of other features, the next to enter, for which the parts of queries
-# are computed.
+# Number of other features, the next to enter, for which the parts of
+# queries are computed.
 _RIVALS = 8
 _SAME = 1e-6  # share of α up to which two values of α are equal, because of rounding
 # Share of α up to which two correlations are equal, because of rounding.
@@ -28,22 +28,23 @@ _AS_HIGH = 1e-9
 class L1Path(PathSelector):
     """The L1 path orders features by their entry into the lasso path.
 
-    The lasso minimises ||y^ - X^ w||² / 2 + α ||w||_1, pairwise least squares
-    with a penalty on the absolute weights (^ is centring within each query).
-    Its exact path over all α comes from least angle regression (Efron et al.
+    The lasso minimises ||y^ - X^ w||² / 2 + α ||w||_1, pairwise least
+    squares with a penalty on the absolute weights (^ is centring within
+    each query). Its exact path over all α comes from least angle
+    regression (Efron et al.
     2004) on the Gram matrix. A feature's position is determined by the largest
-    α at which it entered the model, even if it left again. Features that never
-    enter, such as linear combinations of others in the model, come last in
-    column order.
+    α at which it entered the model, even if it left again. Features
+    that never enter, such as linear combinations of others in the
+    model, come last in column order.
 
     Parameters
     ----------
     n_features_to_select : int, optional
         Number of features to select, k; all by default.
     scaling : {"unit", "none"}, default "unit"
-        "unit": X^'s columns have length 1 for the lasso, so that scales do not
-        matter; "none": they are unscaled, and features with small values come
-        late.
+        "unit": X^'s columns have length 1 for the lasso, so that scales
+        do not matter; "none": they are unscaled, and features with
+        small values come late.
     regularization : float, default 1.0
         λ > 0 of the RankRLS that ranks with the selected features.
 
@@ -52,15 +53,15 @@ class L1Path(PathSelector):
     alphas_ : ndarray of shape (n,)
         α at which each feature first enters, NaN if it never does.
     lasso_alphas_ : ndarray of shape (t,)
-        Knots of the path, decreasing; the last knot is the one after the k-th
-        feature entered.
+        Knots of the path, decreasing; the last knot is the one after
+        the k-th feature entered.
     lasso_coefs_ : ndarray of shape (t, n)
         Weights of the lasso at the knots, for unscaled features.
 
     Notes
     -----
-    O(mn² + t(n² + k³)) for m documents, n features and t knots. The attributes
-    of the path are those of
+    O(mn² + t(n² + k³)) for m documents, n features and t knots. The
+    attributes of the path are those of
     :class:`rankstudio.engine.methods.selection.base.PathSelector`.
 
     Examples
@@ -84,29 +85,27 @@ class L1Path(PathSelector):
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Follow the lasso as its penalty α decreases, and return the first k features to get a weight.
 
-        A feature enters when it gets a weight; the order is
-        by the α at which it first enters. ``data`` are the
-        training documents. The generator yields progress
-        events, and then returns the result.
+        A feature enters when it gets a weight; the order is by the α at
+        which it first enters. ``data`` are the training documents. The
+        generator yields progress events, and then returns the result.
         """
         scaling = self.checked("scaling")
         yield WorkProgress("following the lasso", 0.0)
-        # Products of centred features with each
-        # other (n, n) and with the labels (n,).
+        # Products of centred features with each other (n, n) and with
+        # the labels (n,).
         gram, products_with_y = yield from sums_of_products(data)
         # Constant features never enter, and cannot be scaled.
         column_norms = np.sqrt(np.diag(gram))
         varying = np.flatnonzero(column_norms > 0)
         scale = column_norms[varying] if scaling == "unit" else np.ones(varying.size)
         scaled_gram = gram[np.ix_(varying, varying)] / np.outer(scale, scale)
-        # The α of the t knots (t,), at which a feature
-        # enters or leaves; the weights there; and the
-        # α at which each feature first enters.
+        # The α of the t knots (t,), at which a feature enters or
+        # leaves; the weights there; and the α at which each feature
+        # first enters.
         alphas, coefs, varying_entry_alphas = lasso_path(
             scaled_gram, products_with_y[varying] / scale, k
         )
-        # Weights of the original,
-        # unscaled features, at each knot.
+        # Weights of the original, unscaled features, at each knot.
         weights = np.zeros((alphas.size, column_norms.size))
         weights[:, varying] = coefs / scale
         entry_alphas = np.full(column_norms.size, np.nan)
@@ -131,17 +130,16 @@ class L1Path(PathSelector):
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
         """Yield for each step the α at which each candidate would enter the lasso, and the part of each query in it.
 
-        If the features A are in the lasso with the signs s,
-        feature j enters at α = N / (σ - M) for σ = 1 or -1,
-        with N = t_j - G_jA G_AA⁻¹ t_A and M = G_jA G_AA⁻¹
-        s_A. α without a query follows from the sums G and t
-        of the other queries. ``data`` are the training
-        documents.
+        If the features A are in the lasso with the signs s, feature j
+        enters at α = N / (σ - M) for σ = 1 or -1, with N = t_j - G_jA
+        G_AA⁻¹ t_A and M = G_jA G_AA⁻¹ s_A. α without a query follows
+        from the sums G and t of the other queries. ``data`` are the
+        training documents.
         """
         from rankstudio.engine.methods.selection import query_parts  # noqa: PLC0415 - numba
 
-        # The compared sets, the path with its knots, and the sums G and t over
-        # all queries.
+        # The compared sets, the path with its knots, and the sums G and
+        # t over all queries.
         steps = yield from query_parts.sized_steps(self, data, n_features)
         path = yield from self.order_features(data, n_features)
         gram, products_with_y = yield from sums_of_products(data)
@@ -150,8 +148,8 @@ class L1Path(PathSelector):
         for index, step in enumerate(steps):
             winner = step.selected[index]
             scores = np.full(gram.shape[0], np.nan)
-            # The lasso at the knot where the winner enters; the features with
-            # weights are inside.
+            # The lasso at the knot where the winner enters; the
+            # features with weights are inside.
             knot = int(np.argmax(knots == entry_alphas[winner]))
             weights = path.found["lasso_coefs_"][knot]
             inside = np.flatnonzero(weights)
@@ -166,15 +164,15 @@ class L1Path(PathSelector):
                     *query_parts.nothing_compared(data, gram.shape[0]),
                 )
                 continue
-            # One matrix [G, t; t', 0] of all queries; the product of the labels
-            # is not needed.
+            # One matrix [G, t; t', 0] of all queries; the product of
+            # the labels is not needed.
             sums = np.block([[gram, products_with_y[:, None]], [products_with_y, 0.0]])[
                 None
             ]
             lasso = _Entry(np.sign(weights[inside]), scaled=self.scaling == "unit")
             max_alpha = knots[knot - 1] if knot else np.inf
-            # The α at which each candidate enters; the parts only count if they
-            # explain the winner's.
+            # The α at which each candidate enters; the parts only count
+            # if they explain the winner's.
             alphas, signs = lasso.best(sums, inside, candidates, max_alpha)
             winner_alpha = alphas[candidates == winner][0]
             agrees_with_path = (
@@ -231,13 +229,12 @@ class _Entry:
     ) -> tuple[Floats, Floats]:
         """Return the greatest α up to ``max_alpha`` at which each candidate enters, and its sign σ there, 1 or -1.
 
-        α is the penalty of the lasso, which decreases;
-        a feature enters when it gets a weight. ``gram``
-        (1, n + 1, n + 1) are the products of features
-        and labels, ``inside`` (a,) the columns of the
-        features in the lasso, and ``candidates`` (c,)
-        those of the others. Results have shape (c,). α
-        is NaN for a candidate that does not enter.
+        α is the penalty of the lasso, which decreases; a feature enters
+        when it gets a weight. ``gram`` (1, n + 1, n + 1) are the
+        products of features and labels, ``inside`` (a,) the columns of
+        the features in the lasso, and ``candidates`` (c,) those of the
+        others. Results have shape (c,). α is NaN for a candidate that
+        does not enter.
         """
         valid_alphas = []
         for sigma in (1.0, -1.0):
@@ -258,15 +255,14 @@ class _Entry:
     ) -> Floats:
         """Return the α of each candidate with sign ``sigma`` (c,), from B sums [X y]'[X y], shape (B, c).
 
-        α is the penalty of the lasso at which a candidate
-        gets a weight. The sums ``gram`` have shape (B, n +
-        1, n + 1), labels last: for example, each without
-        another query. ``inside`` (a,) and ``candidates``
-        (c,) are columns. A candidate j enters when its
-        correlation with the residual, which is linear in α,
-        equals σα: at α = (x_j'y - N) / (σ - M). N and M are
-        its products with two models of the features inside,
-        fitted to the labels and to their own signs.
+        α is the penalty of the lasso at which a candidate gets a
+        weight. The sums ``gram`` have shape (B, n + 1, n + 1), labels
+        last: for example, each without another query. ``inside`` (a,)
+        and ``candidates`` (c,) are columns. A candidate j enters when
+        its correlation with the residual, which is linear in α, equals
+        σα: at α = (x_j'y - N) / (σ - M). N and M are its products with
+        two models of the features inside, fitted to the labels and to
+        their own signs.
         """
         # The sums of the scaled features; labels are not scaled.
         squares = np.diagonal(gram, axis1=1, axis2=2)
@@ -276,9 +272,9 @@ class _Entry:
         length[:, -1] = 1.0
         with np.errstate(divide="ignore", invalid="ignore"):
             gram = gram / length[:, :, None] / length[:, None, :]
-            # The products of candidates with the features in the lasso. `ends`
-            # are the right-hand sides of the two systems, which have the same
-            # matrix.
+            # The products of candidates with the features in the lasso.
+            # `ends` are the right-hand sides of the two systems, which
+            # have the same matrix.
             cross = gram[:, candidates][:, :, inside]
             matrix = gram[:, inside][:, :, inside]
             right = gram[:, inside, -1]
@@ -298,17 +294,15 @@ def _residual_correlations(
 ) -> Floats:
     """Return the residual correlations of the candidates when each feature of the order enters, shape (k, n).
 
-    A residual correlation is |x_j' (y - X w)| with the
-    weights w at this α, the penalty of the lasso. The
-    correlations are divided by the length of x_j if
-    ``scaling`` is "unit": the lasso then scales features.
-    NaN for features that have entered before, for linear
-    combinations of features with a weight, and for features
-    of the order that never enter. ``gram`` (n, n) and
-    ``right`` (n,) are X'X and X'y. ``attributes`` have the
-    α of each feature's entry (n,), those of the t knots of
-    the lasso path (t,), and the weights at the knots (t,
-    n).
+    A residual correlation is |x_j' (y - X w)| with the weights w at
+    this α, the penalty of the lasso. The correlations are divided by
+    the length of x_j if ``scaling`` is "unit": the lasso then scales
+    features. NaN for features that have entered before, for linear
+    combinations of features with a weight, and for features of the
+    order that never enter. ``gram`` (n, n) and ``right`` (n,) are X'X
+    and X'y. ``attributes`` have the α of each feature's entry (n,),
+    those of the t knots of the lasso path (t,), and the weights at the
+    knots (t, n).
     """
     column_norms = np.sqrt(np.diag(gram))
     scale = column_norms if scaling == "unit" else np.ones(column_norms.size)
@@ -374,16 +368,18 @@ def lasso_path(
 
     Notes
     -----
-    The homotopy of Osborne et al. (2000), least angle regression with the lasso
-    modification (Efron et al. 2004, section 3.1). A linear combination of the
-    features in the model does not enter, because the minimum is reached without
-    it. O(n² + |A|³) per knot with |A| features in the model.
+    The homotopy of Osborne et al. (2000), least angle regression with
+    the lasso modification (Efron et al. 2004, section 3.1). A linear
+    combination of the features in the model does not enter, because the
+    minimum is reached without it. O(n² + |A|³) per knot with |A|
+    features in the model.
 
-    scikit-learn's ``lars_path_gram`` gives the same path for independent
-    features without ties. It deviates from the minimum for equal correlations
-    (G = I, r = (1, 1)) and for dependent features: by a quarter of the largest
-    α on MSLR-WEB10K, whose 136 features include sums of others, and by 4 % of
-    it on MQ2008 (scikit-learn 1.9).
+    scikit-learn's ``lars_path_gram`` gives the same path for
+    independent features without ties. It deviates from the minimum for
+    equal correlations (G = I, r = (1, 1)) and for dependent features:
+    by a quarter of the largest α on MSLR-WEB10K, whose 136 features
+    include sums of others, and by 4 % of it on MQ2008 (scikit-learn
+    1.9).
     """
     n = right.size
     max_knots = _MOST_KNOTS * n
@@ -434,8 +430,8 @@ def lasso_path(
         w = w.copy()
         w[active] += length * direction
         signs[np.abs(signs) > 1.0] = 0.0
-        # The feature reaches weight 0 first: it leaves, so that combinations
-        # with it are independent again.
+        # The feature reaches weight 0 first: it leaves, so that
+        # combinations with it are independent again.
         if to_leave[leaving_position] == length < alpha:
             leaving = active.pop(leaving_position)
             joining = -1
@@ -451,9 +447,8 @@ def lasso_path(
 def independent(gram: Floats, active: list[int], feature: int) -> bool:
     """Return whether a feature is linearly independent of the ``active`` ones, up to rounding.
 
-    The active features, columns with a weight, then do
-    not explain all of its square. ``gram`` (n, n) are
-    the products of features.
+    The active features, columns with a weight, then do not explain all
+    of its square. ``gram`` (n, n) are the products of features.
     """
     cross = gram[active, feature]
     unexplained = float(gram[feature, feature])
@@ -469,18 +464,16 @@ def _lengths_to_join(
 ) -> Floats:
     """Return the step length after which each feature's |correlation| reaches α, which decreases meanwhile.
 
-    All arrays have shape (n,). In a step of length s, α
-    decreases by s and a correlation by ``rates`` times
-    s. The result is infinite for features that do not
-    reach α. ``signs`` are 1 or -1 in the model, 0
-    outside of it, and ±2 for a feature that has just
-    left: its correlation still equals α in size, so it
-    may only join with the opposite sign.
+    All arrays have shape (n,). In a step of length s, α decreases by s
+    and a correlation by ``rates`` times s. The result is infinite for
+    features that do not reach α. ``signs`` are 1 or -1 in the model, 0
+    outside of it, and ±2 for a feature that has just left: its
+    correlation still equals α in size, so it may only join with the
+    opposite sign.
     """
     lengths = np.full(correlation.size, np.inf)
-    # A correlation meets α with the sign 1, or -α
-    # with the sign -1. What it lacks decreases by
-    # the closing rate times the length.
+    # A correlation meets α with the sign 1, or -α with the sign -1.
+    # What it lacks decreases by the closing rate times the length.
     for sign in (1.0, -1.0):
         closing_rate = 1.0 - sign * rates
         meets = (closing_rate > _PARALLEL) & (signs != 2.0 * sign)
@@ -494,9 +487,8 @@ def _lengths_to_join(
 def _lengths_to_leave(w: Floats, direction: Floats, signs: Floats) -> Floats:
     """Return the step length after which the weight of each active feature is 0, (a,).
 
-    In a step of length s, the weights ``w`` (a,)
-    change by s times ``direction`` (a,). The
-    length is infinite for a weight that grows.
+    In a step of length s, the weights ``w`` (a,) change by s times
+    ``direction`` (a,). The length is infinite for a weight that grows.
     ``signs`` (a,) are those of the weights.
     """
     shrinks = direction * signs < 0

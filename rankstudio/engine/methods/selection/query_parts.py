@@ -1,10 +1,10 @@
 """Parts of each query in the scores by which the steps of a selector compare features.
 
-Without some queries, a step selects the feature that the parts of the remaining
-queries favour. For scores that are means over queries, the parts are exact. For
-other scores, a part is how much the score drops without the query, while
-everything else that the step depends on, such as the earlier features, stays
-the same.
+Without some queries, a step selects the feature that the parts of the
+remaining queries favour. For scores that are means over queries, the
+parts are exact. For other scores, a part is how much the score drops
+without the query, while everything else that the step depends on, such
+as the earlier features, stays the same.
 """
 
 from __future__ import annotations
@@ -42,10 +42,9 @@ def sized_steps(
 ) -> Waiting[list[Step]]:
     """Run a selector with ``n_features`` features to select, and return its steps.
 
-    The selector is a copy of ``estimator``, with all
-    other parameters. ``data`` are the training
-    documents. The generator yields progress events, and
-    then returns the result.
+    The selector is a copy of ``estimator``, with all other parameters.
+    ``data`` are the training documents. The generator yields progress
+    events, and then returns the result.
     """
     sized = type(estimator)(
         **{**estimator.get_params(deep=False), "n_features_to_select": n_features}
@@ -62,10 +61,9 @@ def compared_means(
 ) -> Compared:
     """Yield for each step of a filter the scores of the features, and each query's part in them.
 
-    A filter orders features by scores, which are means
-    over queries. The similarities of GAS and the better
-    direction of a feature are assumed to be the same
-    without a query.
+    A filter orders features by scores, which are means over queries.
+    The similarities of GAS and the better direction of a feature are
+    assumed to be the same without a query.
 
     Parameters
     ----------
@@ -78,21 +76,19 @@ def compared_means(
     values : generator of ndarray of shape (n, Q)
         Value of each feature in each query, NaN for queries without one.
     other_values : generator of ndarray of shape (n, Q), optional
-        Parts of the queries to be added to those of
-        ``values``, for scores that have another term.
+        Parts of the queries to be added to those of ``values``, for
+        scores that have another term.
 
     Yields
     ------
     ComparedByQuery or WorkProgress
-        Progress, then the scores (n,)
-        and parts (n, Q) of each step.
+        Progress, then the scores (n,) and parts (n, Q) of each step.
     """
     steps = yield from sized_steps(estimator, data, n_features)
     measured = yield from values
     # A query has a value for all features or for none.
     is_counted = ~np.isnan(measured[0])
-    # A score is the mean over these
-    # queries, so a part is a summand of it.
+    # A score is the mean over these queries, so a part is a summand of it.
     parts = np.where(is_counted, measured, 0.0) / max(1, is_counted.sum())
     if other_values is not None:
         parts = parts + (yield from other_values)
@@ -118,10 +114,9 @@ def measured_by_query(
 ) -> Waiting[Floats]:
     """Return a measure of each query for each of c models with weights (c, n), shape (c, Q).
 
-    Larger is better: an error is subtracted from 1.
-    ``name`` is that of the measure, and ``convention``
-    has its rules. ``data`` are the training documents.
-    The generator yields progress events, and then
+    Larger is better: an error is subtracted from 1. ``name`` is that of
+    the measure, and ``convention`` has its rules. ``data`` are the
+    training documents. The generator yields progress events, and then
     returns the result.
     """
     name = find_measure(name).name
@@ -136,16 +131,15 @@ def _values_by_query(
 ) -> tuple[Joined]:
     """Return a measure of each query of some data by c models with weights (c, n), shape (c, Q).
 
-    ``name`` is that of the measure, and ``convention``
-    has its rules. The result is marked as joined: the
-    queries of other shards are appended to it, not
-    added. A shard is a part of the data with whole
+    ``name`` is that of the measure, and ``convention`` has its rules.
+    The result is marked as joined: the queries of other shards are
+    appended to it, not added. A shard is a part of the data with whole
     queries.
     """
     evaluator = Evaluator(data.y, data.ptr, convention, [name], grading=data.grading)
     has_one_feature = np.count_nonzero(weights, axis=1) == 1
-    # A model of one feature ranks by the feature's values. They are not summed
-    # with zeros, which could round them.
+    # A model of one feature ranks by the feature's values. They are not
+    # summed with zeros, which could round them.
     if has_one_feature.all():
         columns = np.argmax(weights != 0, axis=1)
         scores = (data.X[:, columns] * weights[np.arange(len(weights)), columns]).T
@@ -162,8 +156,8 @@ def pair_slopes(
 ) -> Waiting[tuple[Floats, Floats, Floats]]:
     """Return derivatives of a pairwise loss with respect to the weights (c,) of some columns.
 
-    ``data`` are the training documents. The generator
-    yields progress events, and then returns the result.
+    ``data`` are the training documents. The generator yields progress
+    events, and then returns the result.
 
     Returns
     -------
@@ -185,18 +179,15 @@ def _slopes_by_query(
 ) -> tuple[Any, ...]:
     """Return derivatives of a pairwise loss with respect to the weights (c,) of some columns, for a block of queries.
 
-    The derivatives are the gradient of the loss of each
-    query (c, Q), and the second derivatives of the sum (c,
-    c). The third result is the number of pairs with
-    different labels of each query (1, Q). What is by query
-    is marked as joined: further queries are appended to
-    it, while the second derivatives are added. ``data``
-    has the documents.
+    The derivatives are the gradient of the loss of each query (c, Q),
+    and the second derivatives of the sum (c, c). The third result is
+    the number of pairs with different labels of each query (1, Q). What
+    is by query is marked as joined: further queries are appended to it,
+    while the second derivatives are added. ``data`` has the documents.
     """
     X = np.ascontiguousarray(data.X[:, columns])
     problem = LinearPairs(X, Pairs(data.y, data.ptr))
-    # The loss at these weights, with its
-    # derivatives with respect to scores.
+    # The loss at these weights, with its derivatives with respect to scores.
     at_weights = pair_loss(loss)(problem.pairs, problem.scores(weights))
     slopes = np.add.reduceat(X * at_weights.slopes[:, None], data.ptr[:-1])
     # The matrix of second derivatives, row by row: its products with unit vectors.
@@ -219,10 +210,9 @@ def _slopes_by_query(
 def grams_by_query(data: TrainingData, columns: Sequence[int]) -> Waiting[Floats]:
     """Return the Gram matrix of each query for c columns and the labels, shape (Q, c + 1, c + 1).
 
-    Columns and labels are centred within queries;
-    labels last. ``data`` are the training documents.
-    The generator yields progress events, and then
-    returns the result.
+    Columns and labels are centred within queries; labels last. ``data``
+    are the training documents. The generator yields progress events,
+    and then returns the result.
     """
     (grams,) = yield from summed(
         data, COMPARING, _grams_by_query, tuple(columns), by_blocks=True
@@ -235,8 +225,8 @@ def _grams_by_query(data: QueryData, columns: tuple[int, ...]) -> tuple[Joined]:
     X, y = QueryData(
         np.ascontiguousarray(data.X[:, list(columns)]), data.y, data.ptr
     ).centred
-    # Joined results are concatenated along their
-    # last axis, so that has to be the queries'.
+    # Joined results are concatenated along their last axis, so that has
+    # to be the queries'.
     out = np.empty((data.ptr.size - 1, len(columns) + 1, len(columns) + 1))
     return (Joined(np.moveaxis(query_grams(X, y, data.ptr, out), 0, -1)),)
 

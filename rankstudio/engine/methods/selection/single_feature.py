@@ -34,8 +34,8 @@ from rankstudio.engine.support.work import Waiting, WorkProgress
 class SingleFeatureRanking(ScoredSelector):
     """The single-feature filter orders features by how well each alone ranks the training documents.
 
-    Features that are constant within every query come last, regardless of the
-    measure of the file's order.
+    Features that are constant within every query come last, regardless
+    of the measure of the file's order.
 
     Parameters
     ----------
@@ -44,23 +44,23 @@ class SingleFeatureRanking(ScoredSelector):
     regularization : float, default 1.0
         λ > 0 of the RankRLS that ranks with the selected features.
     groups : sequence of sequence of int, default ()
-        0-based columns that are selected together, by the score of the best
-        one; a group counts as one of k.
+        0-based columns that are selected together, by the score of the
+        best one; a group counts as one of k.
     costs : array-like of shape (n,), optional
-        Cost of each feature, greater than 0. Features are then selected by
-        score per cost; a negative score is multiplied by the cost instead. A
-        group costs the sum of its features.
+        Cost of each feature, greater than 0. Features are then selected
+        by score per cost; a negative score is multiplied by the cost
+        instead. A group costs the sum of its features.
     budget : float, optional
-        Maximum total cost; features that the rest of it does not cover are
-        passed over. Needs ``costs``.
+        Maximum total cost; features that the rest of it does not cover
+        are passed over. Needs ``costs``.
     measure : str, default "NDCG@10"
         Any measure of :func:`rankstudio.engine.evaluate`.
     direction : {"best", "descending"}, default "best"
-        "best": a feature may also rank in ascending order, if that is better.
-        "descending": always high values first.
+        "best": a feature may also rank in ascending order, if that is
+        better. "descending": always high values first.
     convention : str, default "standard"
-        Convention of the measure; k of a cut-off is at most the number of
-        documents of a query.
+        Convention of the measure; k of a cut-off is at most the number
+        of documents of a query.
 
     Attributes
     ----------
@@ -72,8 +72,8 @@ class SingleFeatureRanking(ScoredSelector):
 
     Notes
     -----
-    O(nm log m) for m documents and n features, plus RankRLS along the path. The
-    attributes of the path are those of
+    O(nm log m) for m documents and n features, plus RankRLS along the
+    path. The attributes of the path are those of
     :class:`rankstudio.engine.methods.selection.base.ScoredSelector`.
 
     Examples
@@ -97,9 +97,9 @@ class SingleFeatureRanking(ScoredSelector):
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Rank by each feature alone, and return the first k features by the measure of these rankings.
 
-        Features that are constant within all queries
-        come last. This is a generator, which yields
-        progress events before it returns the Ordering.
+        Features that are constant within all queries come last. This is
+        a generator, which yields progress events before it returns the
+        Ordering.
         """
         tries_both = self.checked("direction") == "best"
         scores, directions = yield from measuring_features(
@@ -107,13 +107,13 @@ class SingleFeatureRanking(ScoredSelector):
         )
         higher_is_better = find_measure(self.measure).higher_is_better
         gains = scores if higher_is_better else -scores
-        # The disagreement error is NaN if no query has a pair. In place of NaN
-        # comes a number below all others.
+        # The disagreement error is NaN if no query has a pair. In place
+        # of NaN comes a number below all others.
         gains = np.nan_to_num(gains, nan=float(np.nanmin(gains, initial=0.0)) - 1.0)
         varies = yield from informative_columns(data)
         gains = np.where(varies, gains, -np.inf)
-        # Lower-is-better measures lie in [0, 1]; show 1 - score so that larger
-        # is always better.
+        # Lower-is-better measures lie in [0, 1]; show 1 - score so that
+        # larger is always better.
         shown_scores = np.where(
             varies, scores if higher_is_better else 1.0 - scores, np.nan
         )
@@ -126,11 +126,10 @@ class SingleFeatureRanking(ScoredSelector):
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
         """Return an iterator over the first ``n_features`` steps, or None with groups or costs.
 
-        The items of the iterator have the measures of the
-        rankings by each feature alone, and each query's
-        part in them. With groups or costs there is no
-        iterator, because the scores of groups, or per cost,
-        have no such parts. ``data`` are the training
+        The items of the iterator have the measures of the rankings by
+        each feature alone, and each query's part in them. With groups
+        or costs there is no iterator, because the scores of groups, or
+        per cost, have no such parts. ``data`` are the training
         documents.
         """
         if len(self.groups) > 0 or self.costs is not None:
@@ -151,8 +150,7 @@ def measuring_features(
 ) -> Waiting[tuple[Floats, Floats]]:
     """Measure the ranking by each feature alone, in the better direction.
 
-    The generator yields progress events, and then returns
-    the result.
+    The generator yields progress events, and then returns the result.
 
     Parameters
     ----------
@@ -161,8 +159,8 @@ def measuring_features(
     measure : str
         Name of the measure.
     convention : str or Convention
-        Convention of the measure, or its key. Methods that select by the
-        measure pass a variant of the convention, its objective.
+        Convention of the measure, or its key. Methods that select by
+        the measure pass a variant of the convention, its objective.
     both_directions : bool
         Whether a feature may also rank in ascending order.
 
@@ -175,8 +173,8 @@ def measuring_features(
 
     Notes
     -----
-    O(nm log m). Documents with equal values keep their order in the data, in
-    both directions.
+    O(nm log m). Documents with equal values keep their order in the
+    data, in both directions.
     """
     descending, ascending = yield from directed_measures(
         data, measure, convention, both_directions
@@ -197,14 +195,12 @@ def measured_alone(
 ) -> Waiting[Floats]:
     """Return the measure of the ranking by each feature alone in each query, shape (n, Q).
 
-    A feature ranks in its better direction over all
-    queries. Larger is better: an error is subtracted
-    from 1. NaN for a query without a value. ``name`` is
-    that of the measure, and ``convention`` has its
-    rules. Without ``both_directions``, larger values of
-    a feature always rank first. ``data`` are the
-    training documents. The generator yields progress
-    events, and then returns the result.
+    A feature ranks in its better direction over all queries. Larger is
+    better: an error is subtracted from 1. NaN for a query without a
+    value. ``name`` is that of the measure, and ``convention`` has its
+    rules. Without ``both_directions``, larger values of a feature
+    always rank first. ``data`` are the training documents. The
+    generator yields progress events, and then returns the result.
     """
     from rankstudio.engine.methods.selection.query_parts import measured_by_query  # noqa: PLC0415 - numba
 
@@ -223,11 +219,10 @@ def directed_measures(
 ) -> Waiting[tuple[Floats, Floats | None]]:
     """Return the mean measure (n,) of ranking by each feature in descending order, and in ascending order.
 
-    The second is None without ``both_directions``. The
-    mean is over queries, NaN if no query has a value.
-    ``data`` are the training documents. The generator
-    yields progress events, and then returns the result.
-    ``convention`` has the rules of the measure.
+    The second is None without ``both_directions``. The mean is over
+    queries, NaN if no query has a value. ``data`` are the training
+    documents. The generator yields progress events, and then returns
+    the result. ``convention`` has the rules of the measure.
     """
     activity = "measuring features"
     name = find_measure(measure).name  # in its usual spelling
@@ -235,8 +230,7 @@ def directed_measures(
     n = data.X.shape[1]
     # Sums over queries of each shard, and in how many queries the measure is defined.
     total, count = np.empty((2, len(signs), n))
-    # Some columns at a time; `summed`
-    # adds up the results of all shards.
+    # Some columns at a time; `summed` adds up the results of all shards.
     for columns in data.portions():
         yield WorkProgress(activity, columns.start / n)
         total[:, columns], count[:, columns] = yield from summed(
@@ -256,11 +250,11 @@ def _measure_sums(
 ) -> tuple[Floats, Floats]:
     """Return the sums over queries of some features' measure, and for how many queries it is defined, (signs, c).
 
-    The c features are those of the slice ``columns``.
-    Documents are ranked by the values of one feature
-    times each of the ``signs``: 1 for descending and -1
-    for ascending order. ``convention`` has the rules of
-    the measure. ``data`` has the documents.
+    The c features are those of the slice ``columns``. Documents are
+    ranked by the values of one feature times each of the ``signs``: 1
+    for descending and
+    -1 for ascending order. ``convention`` has the rules of the measure.
+    ``data`` has the documents.
     """
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
@@ -283,9 +277,9 @@ def _measure_sums(
 class MutualInformation(ScoredSelector):
     """The mutual information filter orders features by the mutual information of binned values and labels.
 
-    Bins hold about equally many documents. Values count in absolute terms, not
-    relative to other documents of the query, and a non-monotonic relation
-    counts as much as a monotonic one.
+    Bins hold about equally many documents. Values count in absolute
+    terms, not relative to other documents of the query, and a
+    non-monotonic relation counts as much as a monotonic one.
 
     Parameters
     ----------
@@ -294,29 +288,29 @@ class MutualInformation(ScoredSelector):
     regularization : float, default 1.0
         λ > 0 of the RankRLS that ranks with the selected features.
     groups : sequence of sequence of int, default ()
-        0-based columns that are selected together, by the score of the best
-        one; a group counts as one of k.
+        0-based columns that are selected together, by the score of the
+        best one; a group counts as one of k.
     costs : array-like of shape (n,), optional
-        Cost of each feature, greater than 0. Features are then selected by
-        score per cost; a negative score is multiplied by the cost instead. A
-        group costs the sum of its features.
+        Cost of each feature, greater than 0. Features are then selected
+        by score per cost; a negative score is multiplied by the cost
+        instead. A group costs the sum of its features.
     budget : float, optional
-        Maximum total cost; features that the rest of it does not cover are
-        passed over. Needs ``costs``.
+        Maximum total cost; features that the rest of it does not cover
+        are passed over. Needs ``costs``.
     n_bins : int, default 10
-        Number of bins of a feature, 2 to 1000. Equal values share a bin, so
-        there may be fewer.
+        Number of bins of a feature, 2 to 1000. Equal values share a
+        bin, so there may be fewer.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n,)
-        Mutual information in nats, sum p(b, l) ln(p(b, l) / (p(b) p(l))) over
-        bins b and labels l; 0 for a constant feature.
+        Mutual information in nats, sum p(b, l) ln(p(b, l) / (p(b)
+        p(l))) over bins b and labels l; 0 for a constant feature.
 
     Notes
     -----
-    O(nm log m) for m documents and n features, plus RankRLS along the path. The
-    attributes of the path are those of
+    O(nm log m) for m documents and n features, plus RankRLS along the
+    path. The attributes of the path are those of
     :class:`rankstudio.engine.methods.selection.base.ScoredSelector`.
 
     Examples
@@ -336,26 +330,24 @@ class MutualInformation(ScoredSelector):
     def statistic(self, counts: Floats) -> float:
         """Return the mutual information of a feature's bins and the labels.
 
-        ``counts`` (bins, labels) are the numbers
-        of documents of each bin and label.
+        ``counts`` (bins, labels) are the numbers of documents of each
+        bin and label.
         """
         return _mutual_information(counts)
 
     def gains(self, counts: Floats) -> Floats:
         """Return the effect of one document of each bin and label on the statistic, to first order, (bins, labels).
 
-        ``counts`` (bins, labels) are the numbers of
-        documents with a feature's value in each bin, and
-        with each label. The result is the derivative of the
-        statistic with respect to them, up to a constant
-        that is the same for all documents.
+        ``counts`` (bins, labels) are the numbers of documents with a
+        feature's value in each bin, and with each label. The result is
+        the derivative of the statistic with respect to them, up to a
+        constant that is the same for all documents.
         """
         p = counts / counts.sum()
         independent = p.sum(axis=1, keepdims=True) * p.sum(axis=0, keepdims=True)
         is_positive = counts > 0
-        # The logarithm of p over what it would
-        # be if bins and labels were independent;
-        # 0 where there are no documents.
+        # The logarithm of p over what it would be if bins and labels
+        # were independent; 0 where there are no documents.
         ratios: Floats = (
             np.log(
                 np.where(is_positive, p, 1.0) / np.where(is_positive, independent, 1.0)
@@ -367,22 +359,20 @@ class MutualInformation(ScoredSelector):
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Order features by a statistic of their binned values and the labels, and return the first k.
 
-        The statistic says how much values and labels depend
-        on each other. ``data`` are the training documents.
-        The generator yields progress events, and then
-        returns the result.
+        The statistic says how much values and labels depend on each
+        other. ``data`` are the training documents. The generator yields
+        progress events, and then returns the result.
         """
         scores = np.empty(data.X.shape[1])
-        # The edges of each feature's bins (n,
-        # bins - 1), and the distinct labels.
+        # The edges of each feature's bins (n, bins - 1), and the
+        # distinct labels.
         edges, labels = yield from _bin_edges(data, self.checked("n_bins"))
         for columns in data.portions():
             yield WorkProgress(_PROGRESS_TEXT, columns.start / scores.size)
             (counts,) = yield from summed(
                 data, _PROGRESS_TEXT, _joint_counts, columns, edges[columns], labels
             )
-            # A table (bins, labels) of numbers
-            # of documents for each feature.
+            # A table (bins, labels) of numbers of documents for each feature.
             scores[columns] = [self.statistic(joint) for joint in counts]
         return Ordering(
             features=best_first(scores, k), candidates=scores, found={"scores_": scores}
@@ -391,12 +381,11 @@ class MutualInformation(ScoredSelector):
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
         """Return an iterator over the first ``n_features`` steps, or None with groups or costs.
 
-        The items of the iterator have the statistic of each
-        feature, and each query's part in it, to first
-        order. With groups or costs there is no iterator,
-        because the scores of groups, or per cost, have no
-        such parts. The bins are assumed to be the same for
-        all queries. ``data`` are the training documents.
+        The items of the iterator have the statistic of each feature,
+        and each query's part in it, to first order. With groups or
+        costs there is no iterator, because the scores of groups, or per
+        cost, have no such parts. The bins are assumed to be the same
+        for all queries. ``data`` are the training documents.
         """
         if len(self.groups) > 0 or self.costs is not None:
             return None
@@ -423,8 +412,9 @@ class ChiSquared(MutualInformation):
     Attributes
     ----------
     scores_ : ndarray of shape (n,)
-        sum (O - E)² / E over bins and labels, for O documents and E expected
-        ones if value and label were independent; 0 for a constant feature.
+        sum (O - E)² / E over bins and labels, for O documents and E
+        expected ones if value and label were independent; 0 for a
+        constant feature.
 
     Examples
     --------
@@ -455,21 +445,19 @@ class ChiSquared(MutualInformation):
     def gains(self, counts: Floats) -> Floats:
         """Return the effect of one document of each bin and label on χ², to first order, (bins, labels).
 
-        ``counts`` (bins, labels) are the numbers of
-        documents with a feature's value in each bin,
-        and with each label. The result is the
-        derivative of χ² with respect to them, up to a
-        constant that is the same for all documents.
+        ``counts`` (bins, labels) are the numbers of documents with a
+        feature's value in each bin, and with each label. The result is
+        the derivative of χ² with respect to them, up to a constant that
+        is the same for all documents.
         """
         p = counts / counts.sum()
         bins = p.sum(axis=1, keepdims=True)
         labels = p.sum(axis=0, keepdims=True)
-        # The derivatives of sum p² / (bins labels),
-        # which is χ² / m + 1 for m documents.
+        # The derivatives of sum p² / (bins labels), which is χ² / m + 1
+        # for m documents.
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = np.nan_to_num(p / (bins * labels))
-        # The shares of bins and labels are
-        # sums of p, so p also changes these.
+        # The shares of bins and labels are sums of p, so p also changes these.
         of_bins = ratios**2 * labels
         of_labels = ratios**2 * bins
         derivatives: Floats = (
@@ -486,13 +474,11 @@ def statistic_by_query(
 ) -> Waiting[Floats]:
     """Return the part of each query in the statistic of each feature, shape (n, Q).
 
-    The statistic says how much the values of a feature, in
-    bins, and the labels depend on each other. A query's
-    part is the sum over its documents of what each
-    contributes to the statistic to first order. ``data``
-    are the training documents. The generator yields
-    progress events, and then returns the result.
-    ``estimator`` is the filter.
+    The statistic says how much the values of a feature, in bins, and
+    the labels depend on each other. A query's part is the sum over its
+    documents of what each contributes to the statistic to first order.
+    ``data`` are the training documents. The generator yields progress
+    events, and then returns the result. ``estimator`` is the filter.
     """
     edges, labels = yield from _bin_edges(data, estimator.checked("n_bins"))
     n = edges.shape[0]
@@ -500,8 +486,8 @@ def statistic_by_query(
     for columns in data.portions():
         yield WorkProgress(_PROGRESS_TEXT, columns.start / n)
         column_edges = edges[columns]
-        # The first pass counts documents per bin and label; the second one adds
-        # up what each document gains.
+        # The first pass counts documents per bin and label; the second
+        # one adds up what each document gains.
         (counts,) = yield from summed(
             data, _PROGRESS_TEXT, _joint_counts, columns, column_edges, labels
         )
@@ -515,10 +501,9 @@ def statistic_by_query(
 def _bin_edges(data: TrainingData, n_bins: int) -> Waiting[tuple[Floats, Floats]]:
     """Return the upper edges of each feature's bins, except the last bin, and the distinct labels.
 
-    Shapes are (n, bins - 1) and (labels,). A feature
-    has at most ``n_bins`` bins. ``data`` are the
-    training documents. The generator yields progress
-    events, and then returns the result.
+    Shapes are (n, bins - 1) and (labels,). A feature has at most
+    ``n_bins`` bins. ``data`` are the training documents. The generator
+    yields progress events, and then returns the result.
     """
     ranks = np.ceil((data.y.size - 1) * _quantiles(n_bins)).astype(np.int64)
     return (yield from order_statistics(data, ranks, _PROGRESS_TEXT)), labels_of(data)
@@ -529,11 +514,10 @@ def _gains_by_query(
 ) -> tuple[Joined]:
     """Return each query's sum of the gains of its documents for some features, (c, Q).
 
-    ``gains`` (c, bins, labels) are what a document of
-    each bin and label contributes to the statistic;
-    ``edges`` (c, bins - 1) are the upper edges of bins,
-    and ``labels`` the distinct labels. The c features
-    are those of the slice ``columns``. ``data`` has the
+    ``gains`` (c, bins, labels) are what a document of each bin and
+    label contributes to the statistic; ``edges`` (c, bins - 1) are the
+    upper edges of bins, and ``labels`` the distinct labels. The c
+    features are those of the slice ``columns``. ``data`` has the
     documents.
     """
     # The position of each document's label among the distinct ones.
@@ -542,8 +526,7 @@ def _gains_by_query(
     for row, gain, feature_edges, values in zip(
         out, gains, edges, data.X[:, columns].T, strict=True
     ):
-        # Repeated edges begin no further
-        # bin; a bin includes its upper edge.
+        # Repeated edges begin no further bin; a bin includes its upper edge.
         bins = np.searchsorted(np.unique(feature_edges), values, side="left")
         row[:] = np.add.reduceat(gain[bins, number], data.ptr[:-1])
     return (Joined(out),)
@@ -556,9 +539,8 @@ def _joint_counts(
 
     ``columns`` are the c features, ``edges`` (c, bins -
     1) the upper edges of their bins, except the last bin,
-    and ``labels`` the distinct labels. A bin includes its
-    upper edge. Repeated edges begin no further bin.
-    ``data`` has the documents.
+    and ``labels`` the distinct labels. A bin includes its upper edge.
+    Repeated edges begin no further bin. ``data`` has the documents.
     """
     # The position of each document's label among the distinct ones.
     number = np.searchsorted(labels, data.y)

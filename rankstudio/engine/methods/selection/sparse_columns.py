@@ -17,8 +17,8 @@ from rankstudio.engine.metrics.conventions import Convention
 from rankstudio.engine.metrics.names import measure as find_measure
 
 _VALUES = 1 << 22  # scores that are measured at a time: 32 MB
-# A pass ends where the queries with further runs have less than this share of
-# the pass's documents.
+# A pass ends where the queries with further runs have less than this
+# share of the pass's documents.
 _REST_SHARE = 0.7
 
 
@@ -56,9 +56,8 @@ def joint_counts(
     n_labels : int
         Number of different labels.
     """
-    # The entries of the columns, values other
-    # than 0. The bin of an entry is the number
-    # of different edges below its value.
+    # The entries of the columns, values other than 0. The bin of an
+    # entry is the number of different edges below its value.
     nonzeros = _Entries.of(data, columns)
     n_bins = edges.shape[1] + 1
     bins = np.zeros(nonzeros.value.size, dtype=np.int64)
@@ -72,8 +71,7 @@ def joint_counts(
         bins += begins_bin[nonzeros.column] & (edge[nonzeros.column] < nonzeros.value)
         zero_bins += begins_bin & (edge < 0.0)
     out = np.zeros((edges.shape[0], n_bins, n_labels))
-    # Feature, bin and label as one
-    # number, in the order of `out`.
+    # Feature, bin and label as one number, in the order of `out`.
     counts = np.bincount(
         (nonzeros.column * n_bins + bins) * n_labels + number[nonzeros.row],
         minlength=out.size,
@@ -95,23 +93,20 @@ def measure_sums(
 ) -> tuple[Floats, Floats]:
     """Return the sums over queries of some features' measure, and how many queries have one, (signs, c).
 
-    A run is the entries of one feature in one query.
-    Without a run, the documents of the query tie: this
-    is measured once per query, for all features. A run
-    of one entry ranks its document first or last: this
-    is measured once per document, for all features. The
-    other runs are measured side by side: a row of
-    scores holds one run of each query, which are runs
-    of different features. The c features are those of
-    the slice ``columns``. Each feature is multiplied by
-    each of the ``signs``, 1 to rank its larger values
-    first and -1 to rank them last. ``convention`` has
-    the rules of the measure.
+    A run is the entries of one feature in one query. Without a run, the
+    documents of the query tie: this is measured once per query, for all
+    features. A run of one entry ranks its document first or last: this
+    is measured once per document, for all features. The other runs are
+    measured side by side: a row of scores holds one run of each query,
+    which are runs of different features. The c features are those of
+    the slice ``columns``. Each feature is multiplied by each of the
+    ``signs``, 1 to rank its larger values first and -1 to rank them
+    last. ``convention`` has the rules of the measure.
 
     Notes
     -----
-    O(N log |q|) for the N documents of the queries in which the features have
-    several entries.
+    O(N log |q|) for the N documents of the queries in which the
+    features have several entries.
     """
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
@@ -126,8 +121,8 @@ def measure_sums(
     begins = _starts_of_runs(all_nonzeros, data.query)
     column = all_nonzeros.column[begins]
     query_of_run = data.query[all_nonzeros.row[begins]]
-    # Only a measure of ranks is the same for runs whose single entries rank
-    # their query alike.
+    # Only a measure of ranks is the same for runs whose single entries
+    # rank their query alike.
     n_ways = 2 * data.y.size if find_measure(measure).by_rank else 0
     merged_into, is_kept = _merged_runs(all_nonzeros, begins, n_ways)
     # From here on, only the kept runs and their entries.
@@ -135,8 +130,8 @@ def measure_sums(
     nonzeros = _Entries(*(array[in_kept_run] for array in all_nonzeros))
     begins = begins[in_kept_run]
     run_query = query_of_run[is_kept]
-    # The place of a run is its position among the runs of its query: the row of
-    # scores that holds it.
+    # The place of a run is its position among the runs of its query:
+    # the row of scores that holds it.
     order = np.argsort(run_query, kind="stable")
     count = np.bincount(run_query, minlength=ties.size)
     run_place = np.empty(run_query.size, dtype=np.int64)
@@ -195,10 +190,10 @@ def measure_sums(
 def _starts_of_runs(cells: _Entries, query: Ints) -> Bools:
     """Return for each entry whether it is the first of its run.
 
-    A run are the entries of one feature in one query.
-    Entries are the nonzero values of sparse columns,
-    ordered by column and row. ``query`` (m,) is the number
-    of each document's query. ``cells`` are these entries.
+    A run are the entries of one feature in one query. Entries are the
+    nonzero values of sparse columns, ordered by column and row.
+    ``query`` (m,) is the number of each document's query. ``cells`` are
+    these entries.
     """
     entry_query = query[cells.row]
     begins = np.ones(cells.row.size, dtype=np.bool_)
@@ -211,17 +206,18 @@ def _starts_of_runs(cells: _Entries, query: Ints) -> Bools:
 def _merged_runs(cells: _Entries, begins: Bools, n_ways: int) -> tuple[Ints, Bools]:
     """Merge runs of a single entry that rank their query alike.
 
-    A run is the nonzero entries of one feature in one
-    query. If there is only one, the feature ranks its
-    document first or last, and all others equally.
+    A run is the nonzero entries of one feature in one query. If there
+    is only one, the feature ranks its document first or last, and all
+    others equally.
 
     Parameters
     ----------
     cells, begins
         Entries, ordered by run, and whether each is the first of its run.
     n_ways : int
-        Twice the number of documents, because the document of a single entry is
-        above or below all others of its query; 0 to merge no runs.
+        Twice the number of documents, because the document of a single
+        entry is above or below all others of its query; 0 to merge no
+        runs.
 
     Returns
     -------
@@ -234,14 +230,14 @@ def _merged_runs(cells: _Entries, begins: Bools, n_ways: int) -> tuple[Ints, Boo
     # For each run, the number of the run that stands for it: at first, itself.
     number = np.arange(starts.size)
     if n_ways:
-        # The runs with a single entry. The way of such a run is its document,
-        # and whether this is above or below the others.
+        # The runs with a single entry. The way of such a run is its
+        # document, and whether this is above or below the others.
         single = np.flatnonzero(np.diff(starts, append=begins.size) == 1)
         way = 2 * cells.row[starts[single]].astype(np.int64) + (
             cells.value[starts[single]] > 0.0
         )
-        # By way, a run that stands for all runs with this way. Each run is
-        # written over the one before, so that it is the last one.
+        # By way, a run that stands for all runs with this way. Each run
+        # is written over the one before, so that it is the last one.
         run_of_way = np.empty(n_ways, dtype=np.int64)
         run_of_way[way] = single
         number[single] = run_of_way[way]
@@ -254,26 +250,24 @@ def _merged_runs(cells: _Entries, begins: Bools, n_ways: int) -> tuple[Ints, Boo
 def _passes_over_features(sizes: Ints, count: Ints) -> Iterator[tuple[int, int, Ints]]:
     """Yield the passes by which a measure is computed: first place, last place + 1, and queries with runs there.
 
-    A run is the nonzero entries of one feature in a
-    query; its place is its position among the runs of the
-    query. A pass measures the runs of a range of places
-    at once, in all queries that have such runs. A pass
-    ends where few documents are left in queries with
-    further runs. Later passes then include only these
-    queries.
+    A run is the nonzero entries of one feature in a query; its place is
+    its position among the runs of the query. A pass measures the runs
+    of a range of places at once, in all queries that have such runs. A
+    pass ends where few documents are left in queries with further runs.
+    Later passes then include only these queries.
 
     Parameters
     ----------
     sizes, count : ndarray of shape (Q,)
-        Number of documents of each query, and number of its runs, whose places
-        are 0 to count - 1.
+        Number of documents of each query, and number of its runs, whose
+        places are 0 to count - 1.
     """
     first = 0
     while (queries := np.flatnonzero(count > first)).size:
         ends = np.sort(count[queries])
         threshold = _REST_SHARE * sizes[queries].sum()
-        # Documents of the queries with at least as many runs, by ascending
-        # number of runs.
+        # Documents of the queries with at least as many runs, by
+        # ascending number of runs.
         remaining = np.cumsum(
             sizes[queries][np.argsort(count[queries], kind="stable")][::-1]
         )[::-1]

@@ -37,16 +37,17 @@ class UnconvergedPenaltyWarning(UserWarning):
 class SparseRankSVM(PathSelector):
     """Sparse RankSVM orders features by the penalty at which they get a weight in RankSVM.
 
-    For decreasing λ, it minimises the mean over the pairs of documents of one
-    query with y_i > y_j of
+    For decreasing λ, it minimises the mean over the pairs of documents
+    of one query with y_i > y_j of
 
         max(0, 1 - w'(x_i - x_j))²   plus   λ sum_k g(|w_k|)
 
-    (Laporte et al. 2014), where g is |w_k| or a concave penalty that hardly
-    penalises large weights. A feature's position is determined by the largest λ
-    for which it has a weight, even if it has none for smaller λ; features that
-    get their weights for the same λ are ordered by |w_k|. Features that never
-    get a weight come last in column order.
+    (Laporte et al. 2014), where g is |w_k| or a concave penalty that
+    hardly penalises large weights. A feature's position is determined
+    by the largest λ for which it has a weight, even if it has none for
+    smaller λ; features that get their weights for the same λ are
+    ordered by |w_k|. Features that never get a weight come last in
+    column order.
 
     Parameters
     ----------
@@ -62,8 +63,8 @@ class SparseRankSVM(PathSelector):
     exponent : float, default 0.5
         p of "lp", greater than 0, less than 1.
     n_penalties : int, default 30
-        Number of values of λ, at equal ratios below the least λ for which all
-        weights are 0.
+        Number of values of λ, at equal ratios below the least λ for
+        which all weights are 0.
     smallest_penalty : float, default 0.001
         Smallest λ, as a share of that λ; greater than 0, less than 1.
     tol : float, default 1e-3
@@ -78,8 +79,8 @@ class SparseRankSVM(PathSelector):
     entry_penalties_ : ndarray of shape (n,)
         Largest λ for which each feature has a weight, NaN if it has none for any λ.
     penalties_ : ndarray of shape (t,)
-        The values of λ, decreasing; the last one is that for which k features
-        had weights.
+        The values of λ, decreasing; the last one is that for which k
+        features had weights.
     penalised_coefs_ : ndarray of shape (t, n)
         Weights of RankSVM for each λ, for unscaled features.
     n_iter_ : int
@@ -87,18 +88,19 @@ class SparseRankSVM(PathSelector):
 
     Notes
     -----
-    Features have a standard deviation of 1 within queries, so that scales do
-    not matter. Concave penalties are minimised by reweighting: from the minimum
-    for the L1 penalty, each round minimises the sum of the loss and the tangent
-    of the penalty at the last weights. Reweighting never increases the
-    objective, but may end at a local minimum. The paper chooses λ (1/C) by
-    validation; here λ orders the features, and validation chooses their number.
-    Its ℓp penalty is not differentiable at 0, so ε is added; all penalties are
-    scaled to the slope λ at 0, and the default γ, ε and p are not those of the
-    paper.
+    Features have a standard deviation of 1 within queries, so that
+    scales do not matter. Concave penalties are minimised by
+    reweighting: from the minimum for the L1 penalty, each round
+    minimises the sum of the loss and the tangent of the penalty at the
+    last weights. Reweighting never increases the objective, but may end
+    at a local minimum. The paper chooses λ (1/C) by validation; here λ
+    orders the features, and validation chooses their number. Its ℓp
+    penalty is not differentiable at 0, so ε is added; all penalties are
+    scaled to the slope λ at 0, and the default γ, ε and p are not those
+    of the paper.
 
-    O(mn + m log m) for a step of the accelerated gradients with m documents and
-    n features. The attributes of the path are those of
+    O(mn + m log m) for a step of the accelerated gradients with m
+    documents and n features. The attributes of the path are those of
     :class:`rankstudio.engine.methods.selection.base.PathSelector`.
 
     Examples
@@ -134,11 +136,10 @@ class SparseRankSVM(PathSelector):
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Train RankSVM with a decreasing penalty, and return the first k features to get a weight.
 
-        λ is the factor of the penalty, which decreases in
-        steps. Features are in the order of the largest λ
-        for which they have a weight. ``data`` are the
-        training documents. The generator yields progress
-        events, and then returns the result.
+        λ is the factor of the penalty, which decreases in steps.
+        Features are in the order of the largest λ for which they have a
+        weight. ``data`` are the training documents. The generator
+        yields progress events, and then returns the result.
         """
         from rankstudio.engine.arithmetic.optimisers.sparse_weights import (  # noqa: PLC0415 - numba
             ScaledPairs,
@@ -149,9 +150,8 @@ class SparseRankSVM(PathSelector):
         penalty = self._penalty()
         tol = self.checked("tol")
         max_iter = self.checked("max_iter")
-        # Constant features never get a weight,
-        # and cannot be scaled. The diagonal has
-        # the squares of the centred features.
+        # Constant features never get a weight, and cannot be scaled.
+        # The diagonal has the squares of the centred features.
         gram, _ = yield from sums_of_products(data)
         deviation = np.sqrt(np.diag(gram) / data.y.size)
         varying = np.flatnonzero(deviation > 0)
@@ -160,9 +160,9 @@ class SparseRankSVM(PathSelector):
             scaled = ScaledPairs(pairs.narrowed(varying.tolist()), scale)
             problem = SparseProblem(scaled, tol, max_iter)
             penalties, scaled_coefs = yield from self._path(problem, penalty, k)
-        # The weights of all features, as they would be with
-        # a standard deviation of 1. By these, features are
-        # ordered; then weights are scaled back.
+        # The weights of all features, as they would be with a standard
+        # deviation of 1. By these, features are ordered; then weights
+        # are scaled back.
         coefs = np.zeros((penalties.size, deviation.size))
         coefs[:, varying] = scaled_coefs
         order, entry_penalties = _by_entry(penalties, coefs)
@@ -195,11 +195,10 @@ class SparseRankSVM(PathSelector):
     ) -> Waiting[tuple[Floats, Floats]]:
         """Minimise the loss for decreasing λ, and return the t values of λ, and the weights for each (t, n).
 
-        λ is the factor of ``penalty``, and ``problem`` has
-        the loss of the n features. The path ends when k
-        features have had a weight. Both results are empty
-        if no feature can have a weight. Yields progress,
-        and a note to the user for each λ for which the
+        λ is the factor of ``penalty``, and ``problem`` has the loss of
+        the n features. The path ends when k features have had a weight.
+        Both results are empty if no feature can have a weight. Yields
+        progress, and a note to the user for each λ for which the
         minimum was not reached.
         """
         number = self.checked("n_penalties")
@@ -219,15 +218,15 @@ class SparseRankSVM(PathSelector):
             state = yield from part_of(
                 problem.minimise(penalty, lam, start), index / number, index / number
             )
-            # How far the weights are from
-            # the conditions of a minimum.
+            # How far the weights are from the conditions of a minimum.
             if state.violation > self.tol * lam:
                 yield Note(
                     _unconverged(lam, self.max_iter), kind=UnconvergedPenaltyWarning
                 )
             coefs.append(state.w)
-            # A concave penalty has several local minima. So the minimum for the
-            # next λ is searched from that with the convex L1 penalty.
+            # A concave penalty has several local minima. So the minimum
+            # for the next λ is searched from that with the convex L1
+            # penalty.
             start = state.l1_minimum
             has_entered |= state.w != 0.0
             if has_entered.sum() >= k:

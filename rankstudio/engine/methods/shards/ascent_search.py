@@ -56,11 +56,10 @@ def _start_ascent(
 ) -> Waiting[AscentSearch]:
     """Prepare and return the search, whose scale are the features' standard deviations within queries.
 
-    ``sign`` is 1, or -1 for a measure that is
-    minimised. ``session`` sends models to the shards.
-    ``data`` are the training documents. A shard is a
-    part of the data with whole queries. The generator
-    yields progress events, and then returns the result.
+    ``sign`` is 1, or -1 for a measure that is minimised. ``session``
+    sends models to the shards. ``data`` are the training documents. A
+    shard is a part of the data with whole queries. The generator yields
+    progress events, and then returns the result.
     """
     (squares,) = yield from summed(
         data, "measuring models", _sums_of_squares, by_blocks=True
@@ -102,15 +101,14 @@ class Ascent(AscentSearch):
     ) -> Waiting[Floats]:
         """Return the value of a model (n,) after each of some changes (c,) of the weight of a feature, shape (c,).
 
-        A value is the mean of the measure over queries,
-        negated for an error, so that larger is better. The
-        value is -inf if the measure is undefined for all
-        queries. If ``changes`` is empty, the result (1,) is
-        the value of the unchanged model. The generator
-        yields progress events, and then returns the result.
+        A value is the mean of the measure over queries, negated for an
+        error, so that larger is better. The value is -inf if the
+        measure is undefined for all queries. If ``changes`` is empty,
+        the result (1,) is the value of the unchanged model. The
+        generator yields progress events, and then returns the result.
         """
-        # The sum of the measure over the queries of all
-        # shards, and how many of these have a value.
+        # The sum of the measure over the queries of all shards, and how
+        # many of these have a value.
         total, count = yield from self._session.sum(
             (coef, feature, changes), "measuring models"
         )
@@ -144,11 +142,10 @@ class _Measuring:
     ) -> tuple[Floats, Floats]:
         """Return sums over queries of a model's measure with each change, and for how many queries it is defined.
 
-        The message is the model (n,), the column of a
-        feature, and the changes (c,) of its weight. Both
-        results have shape (c,), or without changes (1,).
-        ``data`` has the documents of the shard. A shard is
-        a part of the data with whole queries.
+        The message is the model (n,), the column of a feature, and the
+        changes (c,) of its weight. Both results have shape (c,), or
+        without changes (1,). ``data`` has the documents of the shard. A
+        shard is a part of the data with whole queries.
         """
         coef, feature, changes = message
         columns, evaluator = self._kept_features or self._prepare_features(data)

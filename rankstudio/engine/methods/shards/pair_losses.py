@@ -47,9 +47,8 @@ class _Message(Protocol):
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
         """Return the summands of a shard that the message requests.
 
-        ``state`` is that of the shard, and ``problem`` has
-        its pairs and features. A shard is a part of the
-        data with whole queries.
+        ``state`` is that of the shard, and ``problem`` has its pairs
+        and features. A shard is a part of the data with whole queries.
         """
 
 
@@ -64,18 +63,16 @@ class _LossAt:
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
         """Return the numbers of the shard's loss in one array, its gradient (n,), and the largest score.
 
-        The numbers are the loss, the number of pairs with
-        curvature, and the two hinge losses from which a
-        smoothed hinge is computed. The gradient is 0 if it
-        is not requested. Of the largest absolute scores of
-        the shards, the greatest counts, and not their sum.
-        ``state`` caches the last loss, and ``problem`` has
-        the pairs and features. A shard is a part of the
-        data with whole queries.
+        The numbers are the loss, the number of pairs with curvature,
+        and the two hinge losses from which a smoothed hinge is
+        computed. The gradient is 0 if it is not requested. Of the
+        largest absolute scores of the shards, the greatest counts, and
+        not their sum. ``state`` caches the last loss, and ``problem``
+        has the pairs and features. A shard is a part of the data with
+        whole queries.
         """
         smooth = state.smooth(problem, self.loss, self.w)
-        # From derivatives by scores
-        # (m,) to those by weights (n,).
+        # From derivatives by scores (m,) to those by weights (n,).
         gradient = (
             problem.weigh(smooth.slopes) if self.slopes else np.zeros_like(self.w)
         )
@@ -107,9 +104,8 @@ class _HingeAt:
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
         """Return the shard's loss and offset as one array, and the slopes (n,).
 
-        ``problem`` has the pairs of the shard; ``state`` is
-        not used. A shard is a part of the data with whole
-        queries.
+        ``problem`` has the pairs of the shard; ``state`` is not used. A
+        shard is a part of the data with whole queries.
         """
         hinge = problem.pairs.hinge(problem.scores(self.w))
         return np.array([hinge.loss, hinge.offset]), problem.weigh(hinge.slopes)
@@ -118,9 +114,9 @@ class _HingeAt:
 class _LineScores(NamedTuple):
     """Scores of a line w + t p of weights.
 
-    ``scores`` and ``d`` (m,) are the scores of w and of
-    p, ``order`` (m,) sorts the scores of w, and
-    ``at_start`` are the :func:`_line_numbers` at t = 0.
+    ``scores`` and ``d`` (m,) are the scores of w and of p, ``order``
+    (m,) sorts the scores of w, and ``at_start`` are the
+    :func:`_line_numbers` at t = 0.
     """
 
     scores: Floats
@@ -133,9 +129,9 @@ class _LineScores(NamedTuple):
 class _HingeOnLine:
     """Message that requests the hinge at weights w + t p (n,), its derivative in t, and its plane if ``plane``.
 
-    The plane is the tangent of the hinge loss at these
-    weights. A line search reads the features only once
-    for w and once for p, for any number of t.
+    The plane is the tangent of the hinge loss at these weights. A line
+    search reads the features only once for w and once for p, for any
+    number of t.
     """
 
     w: Floats
@@ -146,11 +142,10 @@ class _HingeOnLine:
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
         """Return the shard's hinge, offset and derivative in t as one array, and the plane's slopes (n,).
 
-        ``state`` caches what all t have in common, and
-        ``problem`` has the pairs. The plane is the tangent
-        of the hinge loss at these weights; its slopes are 0
-        if it is not requested. A shard is a part of the
-        data with whole queries.
+        ``state`` caches what all t have in common, and ``problem`` has
+        the pairs. The plane is the tangent of the hinge loss at these
+        weights; its slopes are 0 if it is not requested. A shard is a
+        part of the data with whole queries.
         """
         # Scores at t = 0 and their changes with t, from which all t follow.
         line = state.line(problem, self.w, self.p)
@@ -207,13 +202,12 @@ class _Pairs(Pairs):
     def hinge_from(self, order: Ints, scores: Floats) -> Hinge:
         """Return the hinge loss of scores (m,) of documents.
 
-        Sorting starts from ``order`` (m,), which nearly
-        sorts the scores. Afterwards, the order from which
-        other calls start is the same as before, so that
-        their results do not depend on this call.
+        Sorting starts from ``order`` (m,), which nearly sorts the
+        scores. Afterwards, the order from which other calls start is
+        the same as before, so that their results do not depend on this
+        call.
         """
-        # `hinge` sorts from this order,
-        # and replaces it by the new one.
+        # `hinge` sorts from this order, and replaces it by the new one.
         initial_order = self._initial_order
         self._initial_order = order
         try:
@@ -236,8 +230,8 @@ class _LinearPairs(LinearPairs):
 class _PairState:
     """State of a shard, a part of the queries: the pairs of documents of one query with different labels.
 
-    The pairs and the last loss are cached only to save
-    time: results depend only on the message.
+    The pairs and the last loss are cached only to save time: results
+    depend only on the message.
     """
 
     def __init__(
@@ -245,10 +239,9 @@ class _PairState:
     ) -> None:
         """Start without pairs, which the first message makes.
 
-        ``scratch`` allocates memory for the shard, and
-        ``weighting`` weighs the pairs, None all equally.
-        ``data`` has the documents of the shard. A shard is
-        a part of the data with whole queries.
+        ``scratch`` allocates memory for the shard, and ``weighting``
+        weighs the pairs, None all equally. ``data`` has the documents
+        of the shard. A shard is a part of the data with whole queries.
         """
         self._scratch = scratch
         self._weighting = weighting
@@ -263,10 +256,9 @@ class _PairState:
     def step(self, data: QueryData, message: _Message) -> tuple[Any, ...]:
         """Return the shard's summands for a message that requests sums over its pairs.
 
-        The pairs are made anew for each message if memory
-        does not allow to store them. ``data`` has the
-        documents of the shard. A shard is a part of the
-        data with whole queries.
+        The pairs are made anew for each message if memory does not
+        allow to store them. ``data`` has the documents of the shard. A
+        shard is a part of the data with whole queries.
         """
         pairs = self._pairs or _Pairs(data.y, data.ptr, self._weighting)
         # The message itself says what to compute.
@@ -281,9 +273,8 @@ class _PairState:
     def smooth(self, problem: _LinearPairs, loss: PairLoss, w: Floats) -> LossAtScores:
         """Return a smooth loss of the shard's pairs at weights w (n,); the last result is cached.
 
-        ``problem`` has the pairs and the features of the
-        shard's documents. A shard is a part of the data
-        with whole queries.
+        ``problem`` has the pairs and the features of the shard's
+        documents. A shard is a part of the data with whole queries.
         """
         key = loss, w.tobytes()
         if self._last_loss is None or self._last_loss[0] != key:
@@ -295,9 +286,9 @@ class _PairState:
     def line(self, problem: _LinearPairs, w: Floats, p: Floats) -> _LineScores:
         """Return the documents' scores at weights w (n,), and how they change along a direction p (n,).
 
-        The scores on the line w + t p follow for every t.
-        The result also has the order of the scores at t = 0
-        and the hinge loss there. The last result is cached.
+        The scores on the line w + t p follow for every t. The result
+        also has the order of the scores at t = 0 and the hinge loss
+        there. The last result is cached.
         """
         key = w.tobytes(), p.tobytes()
         if self._last_line is None or self._last_line[0] != key:
@@ -308,8 +299,8 @@ class _PairState:
             order = third_array.view(np.int64)
             scores[:] = problem.scores(w)
             d[:] = problem.scores(p)
-            # The numbers at t = 0 are the hinge loss, its
-            # offset and its derivative.
+            # The numbers at t = 0 are the hinge loss, its offset and
+            # its derivative.
             hinge, order[:] = problem.pairs.hinge_and_order(scores)
             self._last_line = (
                 key,
@@ -331,9 +322,9 @@ class SummedLoss:
     w : ndarray of shape (n,)
         The weights.
     loss, n_curved, hinges, largest
-        Value of the loss, the number of pairs with a second
-        derivative, the two hinges whose squares are
-        subtracted, and the largest absolute score.
+        Value of the loss, the number of pairs with a second derivative,
+        the two hinges whose squares are subtracted, and the largest
+        absolute score.
     slopes : ndarray of shape (n,)
         Gradient with respect to w.
     """
@@ -359,10 +350,9 @@ class SummedLoss:
 class ShardedPairs:
     """The pairs of documents of all shards, of which a minimiser gets only sums: a ``PairProblem``.
 
-    Scores and slopes of documents stay in the shards:
-    in this class, weights stand for the scores that
-    they give, and gradients for the slopes. A shard is
-    a part of the data with whole queries.
+    Scores and slopes of documents stay in the shards: in this class,
+    weights stand for the scores that they give, and gradients for the
+    slopes. A shard is a part of the data with whole queries.
 
     Parameters
     ----------
@@ -382,9 +372,8 @@ class ShardedPairs:
     ) -> None:
         """Prepare sums of pairs for weights of some columns, by default of all n features of the data.
 
-        ``session`` sends messages to all shards, and adds
-        up their answers. A shard is a part of the data with
-        whole queries.
+        ``session`` sends messages to all shards, and adds up their
+        answers. A shard is a part of the data with whole queries.
         """
         self._session = session
         self._width = n_features
@@ -429,9 +418,9 @@ class ShardedPairs:
     ) -> Waiting[tuple[Tangent, float]]:
         """Return the hinge's plane at w + t p, with zero slopes unless ``plane``, and the derivative in t.
 
-        w and p have shape (n,). The plane is the tangent of
-        the hinge loss at these weights. The generator
-        yields progress events, and then returns the result.
+        w and p have shape (n,). The plane is the tangent of the hinge
+        loss at these weights. The generator yields progress events, and
+        then returns the result.
         """
         message = _HingeOnLine(self._widened(w), self._widened(p), t, plane)
         (loss, offset, slope), slopes = yield from self._sum(message)
@@ -446,14 +435,12 @@ class ShardedPairs:
     ) -> Waiting[SummedLoss]:
         """Return a loss at weights, with its gradient if ``slopes``.
 
-        ``scores`` (n,) are the weights: they stand for the
-        scores of documents, which only the shards have. A
-        shard is a part of the data with whole queries. The
-        generator yields progress events, and then returns
-        the result.
+        ``scores`` (n,) are the weights: they stand for the scores of
+        documents, which only the shards have. A shard is a part of the
+        data with whole queries. The generator yields progress events,
+        and then returns the result.
         """
-        # The shards want weights of all
-        # features, 0 for others.
+        # The shards want weights of all features, 0 for others.
         numbers, gradient, largest = yield from self._sum(
             _LossAt(loss, self._widened(scores), slopes)
         )
@@ -481,14 +468,12 @@ class ShardedPairs:
     def degree_gram(self) -> Waiting[Floats]:
         """Estimate X'DX, with the features X (m, n) and D the documents' numbers of pairs.
 
-        Evenly spaced documents of each shard are used. The
-        estimate has shape (n, n), or (n,) for the diagonal
-        alone if there are many features. A shard is a part
-        of the data with whole queries. The generator yields
-        progress events, and then returns the result.
+        Evenly spaced documents of each shard are used. The estimate has
+        shape (n, n), or (n,) for the diagonal alone if there are many
+        features. A shard is a part of the data with whole queries. The
+        generator yields progress events, and then returns the result.
         """
-        # Computed once for all columns, as
-        # it does not depend on weights.
+        # Computed once for all columns, as it does not depend on weights.
         gram: Floats = yield from self._constant_sum(_DegreeGram())
         return (
             gram[self._columns]
@@ -505,10 +490,9 @@ class ShardedPairs:
     def _constant_sum(self, message: _Message) -> Waiting[Any]:
         """Return a sum that does not depend on weights, computed on first use.
 
-        ``message`` requests the sum from the shards. A
-        shard is a part of the data with whole queries. The
-        generator yields progress events, and then returns
-        the result.
+        ``message`` requests the sum from the shards. A shard is a part
+        of the data with whole queries. The generator yields progress
+        events, and then returns the result.
         """
         if message not in self._constant_sums:
             self._constant_sums[message] = (yield from self._sum(message))[0]
@@ -524,8 +508,8 @@ class _HingeLine:
     def __init__(self, pairs: ShardedPairs, w: Floats, p: Floats) -> None:
         """Store the weights w (n,) and the direction p (n,) of the line w + t p.
 
-        ``pairs`` sums the hinge over the shards. A shard is
-        a part of the data with whole queries.
+        ``pairs`` sums the hinge over the shards. A shard is a part of
+        the data with whole queries.
         """
         self._pairs = pairs
         self._w = w
@@ -552,14 +536,12 @@ def pairs_of(
 ) -> Iterator[PairProblem]:
     """Provide the pairs of some data for a minimiser, for the time of a ``with`` block.
 
-    A single shard is processed on threads, and its
-    documents' scores are stored between the calls of a
-    minimiser. Of several shards, only sums over pairs
-    are returned. Both objects have the same interface.
-    ``weighting`` weighs the pairs, None all equally;
-    preferences have their own weights, so it is not
-    used for them. A shard is a part of the data with
-    whole queries.
+    A single shard is processed on threads, and its documents' scores
+    are stored between the calls of a minimiser. Of several shards, only
+    sums over pairs are returned. Both objects have the same interface.
+    ``weighting`` weighs the pairs, None all equally; preferences have
+    their own weights, so it is not used for them. A shard is a part of
+    the data with whole queries.
     """
     if data.several:  # several shards
         with data.session(StateWork(_PairState, (weighting,))) as session:

@@ -25,12 +25,13 @@ class Room:
     Parameters
     ----------
     n_bytes : callable
-        Returns the limit in bytes; called once, on first use, because reading
-        the memory of the machine takes as long as a sum over a small shard.
+        Returns the limit in bytes; called once, on first use, because
+        reading the memory of the machine takes as long as a sum over a
+        small shard.
     folder : Path, optional
-        Folder of the files for arrays beyond the limit; by default the folder
-        of the parsed data. The files are unnamed, and disappear with the
-        process.
+        Folder of the files for arrays beyond the limit; by default the
+        folder of the parsed data. The files are unnamed, and disappear
+        with the process.
     unchecked_bytes : float
         Number of bytes that can be reserved before ``n_bytes`` is called.
     """
@@ -59,8 +60,8 @@ class Room:
         """
         with self._lock:
             total = self._reserved_bytes + n_bytes
-            # The limit is only read beyond the unchecked
-            # bytes, because reading it takes time.
+            # The limit is only read beyond the unchecked bytes, because
+            # reading it takes time.
             fits = (
                 total <= self._unchecked_bytes
                 or total + spare * self._limit <= self._limit
@@ -103,25 +104,22 @@ class Scratch:
     def lasting(self, *shape: int) -> Floats:
         """Return an array that exists longer than a single work on the shard, so that all works share it.
 
-        A work is what a method computes on the shard, such
-        as for one λ. A quarter of the memory limit stays
-        free for the arrays of single works, which are
-        written repeatedly. A shard is a part of the data
-        with whole queries.
+        A work is what a method computes on the shard, such as for one
+        λ. A quarter of the memory limit stays free for the arrays of
+        single works, which are written repeatedly. A shard is a part of
+        the data with whole queries.
         """
         return self._array(shape, 0.25)
 
     def _array(self, shape: tuple[int, ...], spare: float) -> Floats:
         """Allocate an array without initial values, in memory or in a file.
 
-        The array is in memory if the share ``spare`` of the
-        limit stays free afterwards. Bytes in memory and
-        arrays in files are recorded, to be released with
-        the state.
+        The array is in memory if the share ``spare`` of the limit stays
+        free afterwards. Bytes in memory and arrays in files are
+        recorded, to be released with the state.
         """
         count = int(np.prod(shape, dtype=np.int64))
-        # `taken` reserves the bytes of
-        # these numbers, if they fit.
+        # `taken` reserves the bytes of these numbers, if they fit.
         if not count or self._room.taken(8 * count, spare):
             self._reserved_bytes += 8 * count
             return np.empty(shape)

@@ -38,9 +38,9 @@ class FunctionWork:
         Function that can be pickled: a module-level function, or a
         ``functools.partial`` of one.
     by_blocks : bool
-        Whether the function is called with a few megabytes of whole queries at
-        a time, and the results are summed. Blocks limit the memory for
-        intermediate results.
+        Whether the function is called with a few megabytes of whole
+        queries at a time, and the results are summed. Blocks limit the
+        memory for intermediate results.
     """
 
     replayed: ClassVar[bool] = False
@@ -55,9 +55,9 @@ class FunctionWork:
     def step(self, data: QueryData, message: tuple[Any, ...]) -> tuple[Any, ...]:
         """Call the function with a shard, or with blocks of its queries, and return the sums of its results.
 
-        ``message`` are the further arguments of the
-        function. ``data`` has the documents of the shard. A
-        shard is a part of the data with whole queries.
+        ``message`` are the further arguments of the function. ``data``
+        has the documents of the shard. A shard is a part of the data
+        with whole queries.
         """
         with STEADY:  # BLAS threads would slow small products down
             if not self.by_blocks:
@@ -77,8 +77,7 @@ def summed(
 ) -> Waiting[tuple[Any, ...]]:
     """Call a function with each shard, and return the sums of its results.
 
-    The generator yields progress events, and then returns
-    the result.
+    The generator yields progress events, and then returns the result.
 
     Parameters
     ----------
@@ -87,21 +86,22 @@ def summed(
     activity : str
         Description of the work in progress events.
     function : callable
-        Function ``f(data, *message)`` that returns a tuple of arrays. It is
-        called with each shard, possibly in another process: a module-level
-        function.
+        Function ``f(data, *message)`` that returns a tuple of arrays.
+        It is called with each shard, possibly in another process: a
+        module-level function.
     *message : object
-        Further arguments of the function, which are sent to each shard, so they
-        should be small.
+        Further arguments of the function, which are sent to each shard,
+        so they should be small.
     by_blocks : bool, default False
-        Whether the function is called with a few megabytes of whole queries of
-        a shard at a time.
+        Whether the function is called with a few megabytes of whole
+        queries of a shard at a time.
 
     Returns
     -------
     tuple of ndarray
-        Sums of the function's results. For a :class:`Greatest`, the largest
-        values; for a :class:`Joined`, the concatenation over all shards.
+        Sums of the function's results. For a :class:`Greatest`, the
+        largest values; for a :class:`Joined`, the concatenation over
+        all shards.
 
     Examples
     --------
@@ -136,12 +136,11 @@ def products_of(data: TrainingData, cost: PairCost = USUAL) -> Waiting[Floats]:
 
     O(mn²), with one pass over the data.
 
-    X^ and y^ are the rows whose squared errors are the
-    loss with this cost of pairs: by default the
-    features and labels minus their means in each query.
-    The result for all features is cached, and data with
-    some of the features use its entries. The generator
-    yields progress events, and then returns the result.
+    X^ and y^ are the rows whose squared errors are the loss with this
+    cost of pairs: by default the features and labels minus their means
+    in each query. The result for all features is cached, and data with
+    some of the features use its entries. The generator yields progress
+    events, and then returns the result.
     """
     # Data with some of the features: their columns of all, and the labels' last column.
     if data.source is not None:
@@ -157,10 +156,10 @@ def products_of(data: TrainingData, cost: PairCost = USUAL) -> Waiting[Floats]:
 def _summed_products(data: TrainingData, cost: PairCost) -> Waiting[Floats]:
     """Return the products [X^ y^]'[X^ y^] of features and labels, summed over all shards, (n + 1, n + 1).
 
-    ``cost`` is the loss of a pair of documents.
-    ``data`` are the training documents. A shard is a
-    part of the data with whole queries. The generator
-    yields progress events, and then returns the result.
+    ``cost`` is the loss of a pair of documents. ``data`` are the
+    training documents. A shard is a part of the data with whole
+    queries. The generator yields progress events, and then returns the
+    result.
     """
     (total,) = yield from summed(
         data, "adding up products of features", _products, cost, by_blocks=True
@@ -173,10 +172,9 @@ def sums_of_products(
 ) -> Waiting[tuple[Floats, Floats]]:
     """Return the products X^'X^ (n, n) of the features, and X^'y^ (n,) with the labels.
 
-    X^ and y^ are centred within queries, or more
-    generally the rows whose squared errors are the loss
-    with this ``cost``. The generator yields progress
-    events, and then returns the result.
+    X^ and y^ are centred within queries, or more generally the rows
+    whose squared errors are the loss with this ``cost``. The generator
+    yields progress events, and then returns the result.
 
     Examples
     --------
@@ -195,10 +193,9 @@ def sums_of_products(
 def informative_columns(data: TrainingData) -> Waiting[Bools]:
     """Return the mask of the features that vary within some query, shape (n,).
 
-    Other features cannot change any ranking: ranked by
-    one of these, documents keep the order of the file,
-    which may be a good order. The generator yields
-    progress events, and then returns the result.
+    Other features cannot change any ranking: ranked by one of these,
+    documents keep the order of the file, which may be a good order. The
+    generator yields progress events, and then returns the result.
 
     Examples
     --------
@@ -211,13 +208,13 @@ def informative_columns(data: TrainingData) -> Waiting[Bools]:
     >>> finish(informative_columns(data)).tolist()
     [True, False]
     """
-    # Sparse data are always in memory, so that `whole` raises
-    # no error, for which it takes the name of a method.
+    # Sparse data are always in memory, so that `whole` raises no error,
+    # for which it takes the name of a method.
     if data.sparse:
         return data.whole("").informative  # type: ignore[no-any-return]
     squares, _ = yield from sums_of_products(data)
-    # Centred features are exactly 0 in queries where they are constant, and
-    # nonzero otherwise.
+    # Centred features are exactly 0 in queries where they are constant,
+    # and nonzero otherwise.
     varies: Bools = np.diag(squares) > 0
     return varies
 
@@ -243,17 +240,15 @@ def models_in_order(
 ) -> Waiting[tuple[Floats, Floats]]:
     """Return RankRLS's models with the first 1, 2, … features of an order, and their leave-query-out errors.
 
-    For an order of k of n features, the models (k, n)
-    have the weight 0 for other features, and the errors
-    have shape (k,). O(mn²) for the sums, which all orders
-    and all λ share; then O(mk²) for each order and λ.
-    Takes two passes over the data. ``cost`` is the loss
-    of a pair of documents, and ``regularization`` is λ.
-    The generator yields progress events, and then returns
-    the result.
+    For an order of k of n features, the models (k, n) have the weight 0
+    for other features, and the errors have shape (k,). O(mn²) for the
+    sums, which all orders and all λ share; then O(mk²) for each order
+    and λ. Takes two passes over the data. ``cost`` is the loss of a
+    pair of documents, and ``regularization`` is λ. The generator yields
+    progress events, and then returns the result.
     """
-    # Of sparse data, only these features are made dense:
-    # the products of all features may not fit into memory.
+    # Of sparse data, only these features are made dense: the products
+    # of all features may not fit into memory.
     if data.sparse:
         narrowed = data.narrowed(order.tolist())
         narrow_coefs, errors = yield from models_in_order(
@@ -262,18 +257,17 @@ def models_in_order(
         coefs = np.zeros((order.size, data.X.shape[1]))
         coefs[:, order] = narrow_coefs
         return coefs, errors
-    # The first pass: the sums of all queries, from which all
-    # models follow. The Cholesky factor, and the solution of the
-    # forward substitution with it, hold for any number of the
-    # first features. In STEADY, BLAS has one thread, so that last
-    # bits do not depend on the machine.
+    # The first pass: the sums of all queries, from which all models
+    # follow. The Cholesky factor, and the solution of the forward
+    # substitution with it, hold for any number of the first features.
+    # In STEADY, BLAS has one thread, so that last bits do not depend on
+    # the machine.
     squares, right = yield from sums_of_products(data, cost)  # X^'X^ and X^'y^
     with STEADY:
         coefs, factor, along = nested_factor(squares, right, order, regularization)
-    # The second pass: the errors of each query by
-    # the models trained without it. Only a single
-    # shard caches its centred features; of several,
-    # `_left_out` centres only those of the order.
+    # The second pass: the errors of each query by the models trained
+    # without it. Only a single shard caches its centred features; of
+    # several, `_left_out` centres only those of the order.
     (errors,) = yield from summed(
         data,
         "leaving queries out",
@@ -292,9 +286,9 @@ def models_in_order(
 def deviations(data: TrainingData, combinations: Floats) -> Waiting[Floats]:
     """Return the standard deviations (t,) within queries of t weighted sums of the features.
 
-    ``combinations`` (t, n) are the weights of the sums.
-    ``data`` are the training documents. The generator
-    yields progress events, and then returns the result.
+    ``combinations`` (t, n) are the weights of the sums. ``data`` are
+    the training documents. The generator yields progress events, and
+    then returns the result.
     """
     squares = (yield from sums_of_products(data))[0]
     mean_squares = ((combinations @ squares) * combinations).sum(axis=1) / data.y.size
@@ -306,19 +300,17 @@ def combined_models(
 ) -> Waiting[tuple[Floats, Floats]]:
     """Train RankRLS with the first 1, 2, … of some weighted sums of the features.
 
-    ``combinations`` (t, n) are the weights of the sums.
-    The models have shape (t, t), with a weight per sum;
-    the second result (t,) are their leave-query-out
-    errors. The result of the first pass over the data
-    is cached. ``regularization`` is λ. The generator
-    yields progress events, and then returns the result.
+    ``combinations`` (t, n) are the weights of the sums. The models have
+    shape (t, t), with a weight per sum; the second result (t,) are
+    their leave-query-out errors. The result of the first pass over the
+    data is cached. ``regularization`` is λ. The generator yields
+    progress events, and then returns the result.
     """
     order = np.arange(len(combinations))
-    # X^'X^ and X^'y^ of the weighted sums follow
-    # from those of the centred features. The
-    # Cholesky factor, and the solution of the
-    # forward substitution with it, hold for
-    # any number of the first sums.
+    # X^'X^ and X^'y^ of the weighted sums follow from those of the
+    # centred features. The Cholesky factor, and the solution of the
+    # forward substitution with it, hold for any number of the first
+    # sums.
     squares, right = yield from sums_of_products(data)
     coefs, factor, along = nested_factor(
         combinations @ squares @ combinations.T,
@@ -346,9 +338,9 @@ def _left_out_sums(
 ) -> tuple[Floats]:
     """Return the leave-query-out errors (t,) of models of the first 1, 2, … t weighted sums of the features.
 
-    The errors are sums over the queries of ``data``.
-    ``message`` has what all queries determine.
-    ``combinations`` (t, n) are the weights of the sums.
+    The errors are sums over the queries of ``data``. ``message`` has
+    what all queries determine. ``combinations`` (t, n) are the weights
+    of the sums.
     """
     combined = np.ascontiguousarray(data.X @ combinations.T)
     return (left_out_errors(QueryData(combined, data.y, data.ptr), *message),)
@@ -357,11 +349,10 @@ def _left_out_sums(
 def _products(data: QueryData, cost: PairCost) -> tuple[Floats]:
     """Return the products of all features and the labels, [X^ y^]'[X^ y^], shape (n + 1, n + 1).
 
-    X^ and y^ are features and labels minus their means
-    in each query, or more generally the rows whose
-    squared errors are the loss with this cost of pairs.
-    The labels are the last row and column. ``data`` has
-    the documents.
+    X^ and y^ are features and labels minus their means in each query,
+    or more generally the rows whose squared errors are the loss with
+    this cost of pairs. The labels are the last row and column. ``data``
+    has the documents.
     """
     X, y = PairRows.of(data, cost).centred
     n = X.shape[1]
@@ -377,11 +368,10 @@ def _left_out(
 ) -> tuple[Floats]:
     """Return the leave-query-out errors of RankRLS with the first 1, 2, … features of an order.
 
-    The errors are sums over the queries of ``data``,
-    shape (k,). ``cost`` is the loss of pairs, and
-    ``message`` has what all queries determine. If
-    ``cut``, only the k features of the ``order`` (k,)
-    are centred.
+    The errors are sums over the queries of ``data``, shape (k,).
+    ``cost`` is the loss of pairs, and ``message`` has what all queries
+    determine. If ``cut``, only the k features of the ``order`` (k,) are
+    centred.
     """
     # A block is not cached and is centred each time, so only the needed features are.
     if cut:

@@ -1,13 +1,14 @@
 """Training data as every method sees them: shards of whole queries, and sums over the shards.
 
-Data are a sequence of shards in a fixed order. Small data are one shard in
-memory, and so are preferences and sparse matrices of any size. Larger data have
-several shards, in memory or mapped from the disk, whose ends depend only on the
-sizes of the queries. A method accesses documents in one way: a work, or a
-function, gets a message from this process and returns the summands of each
-shard, which are added up in the order of the shards. The result depends neither
-on where the data are, nor on which process works on the shards. A method that
-needs all documents at once calls :meth:`TrainingData.whole`, which raises an
+Data are a sequence of shards in a fixed order. Small data are one shard
+in memory, and so are preferences and sparse matrices of any size.
+Larger data have several shards, in memory or mapped from the disk,
+whose ends depend only on the sizes of the queries. A method accesses
+documents in one way: a work, or a function, gets a message from this
+process and returns the summands of each shard, which are added up in
+the order of the shards. The result depends neither on where the data
+are, nor on which process works on the shards. A method that needs all
+documents at once calls :meth:`TrainingData.whole`, which raises an
 error if these are larger than the memory limit.
 """
 
@@ -42,8 +43,8 @@ from rankstudio.engine.support.shard import DOCUMENTS, Shard, shards_of
 from rankstudio.engine.support.sparse_rows import Features, SparseRows
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
-# States of one shard of up to this size are allocated without asking how much
-# memory is free, which takes longer than a short path.
+# States of one shard of up to this size are allocated without asking
+# how much memory is free, which takes longer than a short path.
 _UNCHECKED_BYTES = 1e8
 # Entries of sparse columns that are processed between two progress events.
 _ENTRIES_AT_ONCE = 1 << 22
@@ -62,9 +63,9 @@ class ShardSession(Protocol):
     def sum(self, message: Any, activity: str = _PROGRESS_TEXT) -> Waiting[Sums]:
         """Send a message to all shards, and return the sums of their results, added in a fixed tree.
 
-        Yields a progress event per shard if there are
-        several; ``activity`` describes the work. A shard is
-        a part of the data with whole queries.
+        Yields a progress event per shard if there are several;
+        ``activity`` describes the work. A shard is a part of the data
+        with whole queries.
         """
 
 
@@ -80,14 +81,15 @@ class ShardExecutor(Protocol):
 class InProcess:
     """Executor in this process: each thread works on one shard, a part of the data, at a time.
 
-    A single shard is processed in the calling thread,
-    and may distribute its work over other threads.
+    A single shard is processed in the calling thread, and may
+    distribute its work over other threads.
 
     Parameters
     ----------
     room : callable, optional
-        Returns the limit in bytes for the states of a session; by default half
-        of the memory limit. States beyond this limit are mapped from files.
+        Returns the limit in bytes for the states of a session; by
+        default half of the memory limit. States beyond this limit are
+        mapped from files.
     max_threads : int, optional
         Maximum number of threads, each of which works on one shard.
     """
@@ -104,11 +106,10 @@ class InProcess:
     def session(self, data: TrainingData, work: ShardWork) -> Iterator[ShardSession]:
         """Provide a session, which sends messages to all shards and sums their answers.
 
-        ``work`` makes a state for each shard, which
-        computes the answers. The states are discarded at
-        the end of the ``with`` block. Several shards are
-        processed on threads. ``data`` are the training
-        documents. A shard is a part of the data with whole
+        ``work`` makes a state for each shard, which computes the
+        answers. The states are discarded at the end of the ``with``
+        block. Several shards are processed on threads. ``data`` are the
+        training documents. A shard is a part of the data with whole
         queries.
         """
         with threads.pool(data.several, self._max_threads) as (executor, workers):
@@ -121,18 +122,17 @@ class InProcess:
     def _shared_room(self, data: TrainingData) -> Room:
         """Return an object that counts the memory of the states of all shards, up to a limit.
 
-        A single shard may use some bytes without a check of
-        the free memory. ``data`` are the training
-        documents. A shard is a part of the data with whole
-        queries.
+        A single shard may use some bytes without a check of the free
+        memory. ``data`` are the training documents. A shard is a part
+        of the data with whole queries.
         """
-        # The function `_room` returns the limit in bytes. A
-        # single shard calls it only beyond these bytes, because
-        # reading the free memory takes time.
+        # The function `_room` returns the limit in bytes. A single
+        # shard calls it only beyond these bytes, because reading the
+        # free memory takes time.
         if not data.several:
             return Room(self._room, unchecked_bytes=_UNCHECKED_BYTES)
-        # The memory limit is set per thread, so it is read here and not in the
-        # threads that work on shards.
+        # The memory limit is set per thread, so it is read here and not
+        # in the threads that work on shards.
         n_bytes = self._room()
         return Room(lambda: n_bytes)
 
@@ -145,10 +145,9 @@ IN_PROCESS = InProcess()
 class _AnswerTimes:
     """Seconds of processor for the last answers of all shards, by the classes of work and message.
 
-    The seconds are kept for all sessions of the same
-    data: another λ finds what the first one has
-    computed, and its messages take a hundredth of the
-    time. A shard is a part of the data with whole
+    The seconds are kept for all sessions of the same data: another λ
+    finds what the first one has computed, and its messages take a
+    hundredth of the time. A shard is a part of the data with whole
     queries.
     """
 
@@ -168,30 +167,27 @@ class _Session:
     ) -> None:
         """Start without states: ``work`` makes that of a shard for its first message.
 
-        ``room`` limits the memory of all states.
-        ``executor`` has ``workers`` threads, or is None.
-        ``data`` are the training documents. A shard is a
-        part of the data with whole queries.
+        ``room`` limits the memory of all states. ``executor`` has
+        ``workers`` threads, or is None. ``data`` are the training
+        documents. A shard is a part of the data with whole queries.
         """
         self._data = data
         self._work = work
         self._executor = executor
         self._workers = workers
-        # For each shard: where its arrays
-        # are allocated, and its state.
+        # For each shard: where its arrays are allocated, and its state.
         self._scratch = [Scratch(room) for _ in data.shards]
         self._states: list[ShardState | None] = [None] * len(data.shards)
-        # How long the last answers took, by the kind of message.
-        # They say whether threads are worthwhile.
+        # How long the last answers took, by the kind of message. They
+        # say whether threads are worthwhile.
         self._last_seconds = data.shared.of(_AnswerTimes).seconds
 
     def sum(self, message: Any, activity: str = _PROGRESS_TEXT) -> Waiting[Sums]:
         """Send a message to all shards, and return the sums of their answers, with a progress event per shard.
 
-        ``activity`` describes the work in these events. A
-        single shard has none. A shard is a part of the data
-        with whole queries. The generator yields progress
-        events, and then returns the result.
+        ``activity`` describes the work in these events. A single shard
+        has none. A shard is a part of the data with whole queries. The
+        generator yields progress events, and then returns the result.
         """
         if not self._data.several:  # a single shard, number 0
             return self._answer(0, message)
@@ -211,18 +207,18 @@ class _Session:
     def _answers(self, message: Any) -> Iterator[Sums]:
         """Yield the answer of each shard to a message, in the order of the shards.
 
-        One shard more than there are threads is submitted
-        at a time, so that few results are in memory. The
-        seconds of processor that the answers take are
-        recorded for the next such message. A shard is a
-        part of the data with whole queries.
+        One shard more than there are threads is submitted at a time, so
+        that few results are in memory. The seconds of processor that
+        the answers take are recorded for the next such message. A shard
+        is a part of the data with whole queries.
         """
         indices = range(len(self._states))
         kind = type(self._work), type(message)
         last_seconds = self._last_seconds.get(kind, math.inf)
         self._last_seconds[kind] = 0.0
-        # One shard after the other without threads, or if the last answers to
-        # such a message took less time than threads need to begin.
+        # One shard after the other without threads, or if the last
+        # answers to such a message took less time than threads need to
+        # begin.
         if self._executor is None or not threads.worthwhile(1e9 * last_seconds):
             yield from (self._step(index, message) for index in indices)
             return
@@ -232,8 +228,8 @@ class _Session:
         ]
         try:
             for index in indices:
-                # The next shard is submitted when the first one of those
-                # waiting has its result.
+                # The next shard is submitted when the first one of
+                # those waiting has its result.
                 summands = waiting.pop(0).result()
                 if index + self._workers + 1 < len(indices):
                     waiting.append(
@@ -250,17 +246,17 @@ class _Session:
     def _step(self, index: int, message: Any) -> Sums:
         """Return the summands of one of several shards for a message, and release its memory pages afterwards.
 
-        ``index`` is the number of the shard. A shard is a
-        part of the data with whole queries.
+        ``index`` is the number of the shard. A shard is a part of the
+        data with whole queries.
         """
-        # Shards are processed side by side, each on one thread.
-        # In STEADY, BLAS has one thread, too.
+        # Shards are processed side by side, each on one thread. In
+        # STEADY, BLAS has one thread, too.
         began = time.thread_time()
         with threads.STEADY, threads.at_most(1):
             summands = self._answer(index, message)
-        # The seconds of all shards are added up. Two threads
-        # may lose a summand here, which only changes whether
-        # there are threads for the next message.
+        # The seconds of all shards are added up. Two threads may lose a
+        # summand here, which only changes whether there are threads for
+        # the next message.
         kind = type(self._work), type(message)
         self._last_seconds[kind] += time.thread_time() - began
         self._scratch[index].release()
@@ -270,9 +266,8 @@ class _Session:
     def _answer(self, index: int, message: Any) -> Sums:
         """Return the answer of the shard ``index`` to a message: arrays to be summed.
 
-        The state of the shard, which computes the answer,
-        is created on first use. A shard is a part of the
-        data with whole queries.
+        The state of the shard, which computes the answer, is created on
+        first use. A shard is a part of the data with whole queries.
         """
         data = self._data.shard(index)
         state = self._states[index]
@@ -286,9 +281,8 @@ class _Session:
 class _ShardCaches:
     """Caches of the shards of some data, shared by all :class:`TrainingData` made from the same documents.
 
-    The key is the maximum number of documents per
-    shard, and the shard's index. A shard is a part of
-    the data with whole queries.
+    The key is the maximum number of documents per shard, and the
+    shard's index. A shard is a part of the data with whole queries.
     """
 
     by_shard: dict[tuple[int, int], SharedResults] = field(default_factory=dict)
@@ -308,8 +302,8 @@ class TrainingData:
     executor : ShardExecutor
         Executor for several shards; the results do not depend on it.
     documents : int
-        Maximum number of documents per shard; the last bits of the results
-        depend on it.
+        Maximum number of documents per shard; the last bits of the
+        results depend on it.
     validation : ndarray of shape (V, n) or None
         As in :class:`QueryData`.
     source : TrainingData or None
@@ -351,17 +345,16 @@ class TrainingData:
     def __post_init__(self, sharing: SharedResults | None) -> None:
         """Replace the arrays by read-only views, and set the cache of shared results.
 
-        Data that wrap a QueryData or another object,
-        ``given``, have arrays that are read-only already.
+        Data that wrap a QueryData or another object, ``given``, have
+        arrays that are read-only already.
         """
-        # The class is frozen, so that
-        # attributes are set in this way.
+        # The class is frozen, so that attributes are set in this way.
         object.__setattr__(
             self, "shared", SharedResults() if sharing is None else sharing
         )
         if self.given is None:
-            # Data with some columns of a ``source`` copy them to X on first
-            # use, so that X stays writable.
+            # Data with some columns of a ``source`` copy them to X on
+            # first use, so that X stays writable.
             names = ("X", "y", "ptr") if self.source is None else ("y", "ptr")
             for name in names:
                 object.__setattr__(self, name, unwritable(getattr(self, name)))
@@ -370,17 +363,16 @@ class TrainingData:
     def grading(self) -> Grading:
         """Information that measures need in addition to labels.
 
-        The information describes all data, also in a shard,
-        which is a part of the data.
+        The information describes all data, also in a shard, which is a
+        part of the data.
         """
         return self.part_of or Grading.of(self.y)
 
     @cached_property
     def shards(self) -> tuple[Shard, ...]:
         """The shards, in row order."""
-        # Data that wrap another object, `given`, are one shard.
-        # Other data are divided into shards of at most
-        # `documents` documents.
+        # Data that wrap another object, `given`, are one shard. Other
+        # data are divided into shards of at most `documents` documents.
         if self.given is not None:
             return (
                 Shard(
@@ -415,19 +407,19 @@ class TrainingData:
     def shard(self, index: int) -> Any:
         """Return the documents of a shard as views, with the cache of results of this shard.
 
-        ``index`` is the number of the shard. A shard is a
-        part of the data with whole queries.
+        ``index`` is the number of the shard. A shard is a part of the
+        data with whole queries.
         """
         if not self.several:  # a single shard
             return self._all_documents
         shard = self.shards[index]
         # Starts of the shard's queries, from its first row.
         ptr = self.ptr[shard.first_query : shard.end_query + 1] - shard.first_row
-        # The shard is a part of all documents. Measures derive
-        # grades from the labels of all, which `grading` has.
+        # The shard is a part of all documents. Measures derive grades
+        # from the labels of all, which `grading` has.
         grading = self.grading.taken(shard.rows)
-        # The division into shards depends on `documents`, the
-        # most documents of a shard.
+        # The division into shards depends on `documents`, the most
+        # documents of a shard.
         caches = self.shared.of(_ShardCaches).by_shard
         return QueryData(
             self._rows(index),
@@ -466,8 +458,8 @@ class TrainingData:
         Raises
         ------
         OutOfMemoryError
-            If there are several shards on the disk, and the documents with a
-            centred copy exceed the memory limit.
+            If there are several shards on the disk, and the documents
+            with a centred copy exceed the memory limit.
         """
         on_disk = self.several and in_file(self.X)
         if not on_disk:
@@ -510,11 +502,10 @@ class TrainingData:
     def narrowed(self, columns: Sequence[int]) -> TrainingData:
         """Return the same documents with some of their features, the columns in this order.
 
-        Of several shards, each is copied when it is first
-        used: into memory, or into an unnamed file if the
-        features are mapped from a file. Validation
-        documents are left out. A shard is a part of the
-        data with whole queries.
+        Of several shards, each is copied when it is first used: into
+        memory, or into an unnamed file if the features are mapped from
+        a file. Validation documents are left out. A shard is a part of
+        the data with whole queries.
 
         Raises
         ------
@@ -545,8 +536,8 @@ class TrainingData:
     def taken(self, queries: Ints) -> TrainingData:
         """Return a copy of the documents of some queries; ``queries`` are their positions, ascending.
 
-        Several shards are copied shard by shard: into memory,
-        or into an unnamed file if they are mapped from one.
+        Several shards are copied shard by shard: into memory, or into
+        an unnamed file if they are mapped from one.
 
         Raises
         ------
@@ -567,8 +558,8 @@ class TrainingData:
             if in_file(self.X)
             else np.empty(shape)
         )
-        # The rows of the copy that come from each
-        # shard are adjacent, because rows ascends.
+        # The rows of the copy that come from each shard are adjacent,
+        # because rows ascends.
         for index, shard in enumerate(self.shards):
             first, last = np.searchsorted(rows, (shard.rows.start, shard.rows.stop))
             X[first:last] = self._rows(index)[rows[first:last] - shard.rows.start]
@@ -588,9 +579,9 @@ class TrainingData:
     def taken_documents(self, rows: Ints) -> TrainingData:
         """Return a copy of some documents of one ranking; ``rows`` are their rows, ascending.
 
-        The documents of the copy are one ranking,
-        too. A single query is never divided into
-        several shards, so that the copy is in memory.
+        The documents of the copy are one ranking, too. A single query
+        is never divided into several shards, so that the copy is in
+        memory.
         """
         documents = self._all_documents
         some_documents = type(documents)(
@@ -605,10 +596,9 @@ class TrainingData:
     def portions(self) -> Iterator[slice]:
         """Yield slices of columns, for work that is done column by column and shows progress after each slice.
 
-        With several shards, all columns are one slice: each
-        shard gives a progress event anyway, and would be
-        read again for every slice. A shard is a part of the
-        data with whole queries.
+        With several shards, all columns are one slice: each shard gives
+        a progress event anyway, and would be read again for every
+        slice. A shard is a part of the data with whole queries.
         """
         columns = slice(0, self.X.shape[1])
         if self.sparse:
@@ -621,15 +611,16 @@ class TrainingData:
     def _rows(self, index: int) -> Floats:
         """Return the features (d, n) of a shard's d documents.
 
-        Narrowed data, with some columns of a ``source``, copy
-        them on first use. ``index`` is the number of the shard.
-        A shard is a part of the data with whole queries.
+        Narrowed data, with some columns of a ``source``, copy them on
+        first use. ``index`` is the number of the shard. A shard is a
+        part of the data with whole queries.
         """
         rows = self.X[self.shards[index].rows]
         if self.source is not None and index not in self._copied_shards:
-            # Without a lock: threads that need the same shard at the same time
-            # copy the same numbers. In the mode "clip", take writes to ``out``
-            # directly; in the default mode it would make another copy.
+            # Without a lock: threads that need the same shard at the
+            # same time copy the same numbers. In the mode "clip", take
+            # writes to ``out`` directly; in the default mode it would
+            # make another copy.
             np.take(
                 self.source._rows(index), self.columns, axis=1, out=rows, mode="clip"
             )
@@ -642,12 +633,11 @@ class TrainingData:
     ) -> Waiting[None]:
         """Call a function with each shard, in this process.
 
-        The function gets the number of the shard, the shard's
-        limits of rows and queries, and its documents. Several
-        shards are visited on threads, in any order.
-        ``activity`` describes the work in progress events.
-        The generator yields progress events while the shards
-        are visited. A shard is a part of the data with whole
+        The function gets the number of the shard, the shard's limits of
+        rows and queries, and its documents. Several shards are visited
+        on threads, in any order. ``activity`` describes the work in
+        progress events. The generator yields progress events while the
+        shards are visited. A shard is a part of the data with whole
         queries.
         """
 
@@ -668,8 +658,8 @@ class TrainingData:
     def release(self, index: int) -> None:
         """Release the memory pages of one of several shards, if its features are mapped from a file.
 
-        ``index`` is the number of the shard. A shard is a
-        part of the data with whole queries.
+        ``index`` is the number of the shard. A shard is a part of the
+        data with whole queries.
         """
         if self.several:
             release(self.X[self.shards[index].rows])
@@ -677,9 +667,8 @@ class TrainingData:
     def session(self, work: ShardWork) -> AbstractContextManager[ShardSession]:
         """Start a work on all shards, and provide the session for its sums.
 
-        A single shard is processed here on all threads,
-        without transfer. A shard is a part of the data with
-        whole queries.
+        A single shard is processed here on all threads, without
+        transfer. A shard is a part of the data with whole queries.
         """
         return (self.executor if self.several else IN_PROCESS).session(self, work)
 
@@ -712,11 +701,10 @@ GivenData = TrainingData | QueryData | SparseQueryData
 def training_data(data: GivenData) -> TrainingData:
     """Return data as training data; large dense data are divided into shards.
 
-    The division depends only on the sizes of the queries.
-    So results are the same for data in memory and on
-    disk, whoever calls. Preferences and sparse data are
-    not divided. The result shares the cache of ``data``.
-    A shard is a part of the data with whole queries.
+    The division depends only on the sizes of the queries. So results
+    are the same for data in memory and on disk, whoever calls.
+    Preferences and sparse data are not divided. The result shares the
+    cache of ``data``. A shard is a part of the data with whole queries.
 
     Examples
     --------

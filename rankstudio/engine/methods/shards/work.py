@@ -16,8 +16,7 @@ from rankstudio.engine.methods.shards.scratch import Scratch
 class ShardState(Protocol):
     """State of a method for one shard, a part of the queries.
 
-    The state depends only on the data of the shard, the
-    work and the messages.
+    The state depends only on the data of the shard, the work and the messages.
     """
 
     def step(self, data: QueryData, message: Any) -> tuple[Floats, ...]:
@@ -52,9 +51,9 @@ class ShardWork(Protocol):
     def begin(self, data: QueryData, scratch: Scratch) -> ShardState:
         """Return the state of a shard before any message.
 
-        ``scratch`` allocates its large arrays. ``data`` has
-        the documents of the shard. A shard is a part of the
-        data with whole queries.
+        ``scratch`` allocates its large arrays. ``data`` has the
+        documents of the shard. A shard is a part of the data with whole
+        queries.
         """
 
 
@@ -72,8 +71,8 @@ class StateWork:
     settings : tuple
         Further arguments of ``state``.
     replayed : bool
-        Whether a state depends on earlier messages, so that
-        another process has to repeat these first.
+        Whether a state depends on earlier messages, so that another
+        process has to repeat these first.
     """
 
     state: Callable[..., ShardState]
@@ -137,8 +136,8 @@ class TreeSum:
     Notes
     -----
     The order of additions depends only on the number of summands. For S
-    summands, O(log S) partial sums are kept, and rounding errors grow with log
-    S instead of S.
+    summands, O(log S) partial sums are kept, and rounding errors grow
+    with log S instead of S.
 
     Examples
     --------
@@ -151,19 +150,19 @@ class TreeSum:
     """
 
     def __init__(self) -> None:
-        # Levels and sums; a partial sum of level
-        # l has 2^l summands, and levels decrease.
+        # Levels and sums; a partial sum of level l has 2^l summands,
+        # and levels decrease.
         self._partial_sums: list[tuple[int, tuple[Floats, ...]]] = []
 
     def add(self, summands: Sequence[Floats]) -> None:
         """Add the arrays ``summands`` of the next shard to the sum.
 
-        The arrays must not be changed afterwards. A shard
-        is a part of the data with whole queries.
+        The arrays must not be changed afterwards. A shard is a part of
+        the data with whole queries.
         """
-        # The sums in the list are of 2^level shards, with
-        # levels that descend. As in a binary counter, two
-        # sums of the same level become one of the next level.
+        # The sums in the list are of 2^level shards, with levels that
+        # descend. As in a binary counter, two sums of the same level
+        # become one of the next level.
         level = 0
         arrays = tuple(summands)
         while self._partial_sums and self._partial_sums[-1][0] == level:

@@ -64,8 +64,9 @@ def datasets_table(datasets: Sequence[PlannedDataset]) -> TextTable:
 
 def times_table(benchmark: PlannedBenchmark) -> TextTable:
     """Return the estimated times of methods (rows) on datasets (columns), with sums for both."""
-    # One row for each method, because there may be more methods than datasets.
-    # Each dataset has the runs of the methods in the same order.
+    # One row for each method, because there may be more methods than
+    # datasets. Each dataset has the runs of the methods in the same
+    # order.
     columns = [dataset.runs for dataset in benchmark.datasets]
     rows = [
         (runs[0].plan.title, *map(_time_text, runs), _total_text(runs))
@@ -114,8 +115,8 @@ def problems_table(datasets: Sequence[PlannedDataset]) -> TextTable:
 def skipped_text(skipped: Sequence[SkippedPath]) -> Block:
     """Return the files and folders that take no part, each with its reason, as lines.
 
-    If many files of one folder are skipped, only the first file
-    is listed, with the number of the others.
+    If many files of one folder are skipped, only the first file is
+    listed, with the number of the others.
     """
     lines = ["Skipped"]
     for folder, paths in grouped(skipped, lambda path: path.path.parent).items():
@@ -145,8 +146,8 @@ def _skipped_lines(skipped: SkippedPath) -> list[str]:
 
 def result_table(ranking: MethodRanking) -> TextTable:
     """Return the value of each method on each dataset, with the rank on it and the mean rank."""
-    # One row for each method, the best mean rank first. In the arrays of the
-    # ranking, rows are datasets and columns are methods.
+    # One row for each method, the best mean rank first. In the arrays
+    # of the ranking, rows are datasets and columns are methods.
     rows = []
     for column, method in enumerate(ranking.methods):
         scores = ranking.table.values[:, column].tolist()
@@ -165,9 +166,9 @@ def result_table(ranking: MethodRanking) -> TextTable:
     header = ("method", *(dataset.name for dataset in datasets), "mean rank")
     title = f"{ranking.table.measure}, with the rank on each dataset"
 
-    # The cells with the best rank on a dataset are highlighted, by row and
-    # column of the table. Its rows are the columns of the ranking, and its
-    # first column has the names of the methods.
+    # The cells with the best rank on a dataset are highlighted, by row
+    # and column of the table. Its rows are the columns of the ranking,
+    # and its first column has the names of the methods.
     best_cells = {
         (column, row + 1)
         for row, ranks in enumerate(ranking.ranks.tolist())

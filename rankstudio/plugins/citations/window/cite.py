@@ -68,8 +68,7 @@ class CiteDialog(SavingDialog):
     Parameters
     ----------
     texts : dict of str to str
-        BibTeX entries by titles for the user, who chooses one of
-        the titles.
+        BibTeX entries by titles for the user, who chooses one of the titles.
     parent : QWidget, optional
     """
 
@@ -78,8 +77,8 @@ class CiteDialog(SavingDialog):
         super().__init__("cite-dialog", tr("Cite"), Path.home(), parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
 
-        # The first file is suggested in the user's home. The entries of each
-        # choice, which has the title for the user.
+        # The first file is suggested in the user's home. The entries of
+        # each choice, which has the title for the user.
         self._texts = list(texts.values())
 
         # The runs whose entries are shown.
@@ -138,8 +137,8 @@ class CiteDialog(SavingDialog):
 def _texts(runs: tuple[RunResult, ...], plan: Plan) -> dict[str, str]:
     """Return the BibTeX of all runs together and of each run, by titles for the user.
 
-    The result maps a title to a text. Without runs, the only text
-    is that of the plan.
+    The result maps a title to a text. Without runs, the only text is
+    that of the plan.
     """
     from rankstudio.engine.analysis.references import (  # noqa: PLC0415 - brings numba
         bibtex_of,

@@ -33,8 +33,8 @@ _FIELDS_OF_OPEN_PLAN = (
 class TransferController(GivenController):
     """Compares two selections on the open data.
 
-    One is the model of a run on other data, the other a run of the same method
-    on the open data.
+    One is the model of a run on other data, the other a run of the same
+    method on the open data.
     """
 
     @property
@@ -95,8 +95,8 @@ class TransferController(GivenController):
     def start(self, path: Path, number: int) -> None:
         """Measure the model of a run on the open data; ``path`` is its study, ``number`` its number there.
 
-        The plan of the run is carried out on these data, too, if this was not
-        done before. The Compare page then compares the two.
+        The plan of the run is carried out on these data, too, if this
+        was not done before. The Compare page then compares the two.
         """
         session = self._models.session
         runs = self._models.runs
@@ -109,9 +109,9 @@ class TransferController(GivenController):
         def run(plans: tuple[Plan, Plan, str]) -> None:
             """Start the runs of both plans, and compare them on the Compare page.
 
-            ``plans`` are the plan that measures the model, that of the same
-            method, and a note for the user. Uses `session`, `runs`, `marks` and
-            `dataset` of the method.
+            ``plans`` are the plan that measures the model, that of the
+            same method, and a note for the user. Uses `session`,
+            `runs`, `marks` and `dataset` of the method.
             """
             given_plan, plan, note = plans
 
@@ -119,9 +119,10 @@ class TransferController(GivenController):
             if dataset is not session.dataset:
                 return
 
-            # A run of the same plan on the open data is not repeated if it
-            # exists: then the row of the plan in the table of pipelines has the
-            # run's number. {} are comparisons from files, of which none is used.
+            # A run of the same plan on the open data is not repeated if
+            # it exists: then the row of the plan in the table of
+            # pipelines has the run's number. {} are comparisons from
+            # files, of which none is used.
             row = Pipelines(session, runs, {}).rows([plan], [plan.data])[0]
             given_record = runs.start(given_plan, dataset, is_shown=False)
             existing_key = row.run if row.is_started else None
@@ -131,8 +132,8 @@ class TransferController(GivenController):
                 else runs.start(plan, dataset)
             )
 
-            # Compare exactly these two runs: the own one is the reference, and
-            # the ticks of all other runs are removed.
+            # Compare exactly these two runs: the own one is the
+            # reference, and the ticks of all other runs are removed.
             marks.refer_to(own_record.key)
             for record in runs.records:
                 marks.tick(record.key, record in (own_record, given_record))
@@ -171,10 +172,11 @@ def _transfer_plans(
 ) -> tuple[Plan, Plan, str]:
     """Return a plan that measures a run's model on the open data, a plan of its method, and a note.
 
-    ``path`` is that of the run's study, and ``number`` the run's number there;
-    ``open_plan`` is the plan of the open data. The model is saved in the user's
-    folder, where its run reads it. The note says how many measured queries the
-    model was trained on; "" for data of the same name.
+    ``path`` is that of the run's study, and ``number`` the run's number
+    there; ``open_plan`` is the plan of the open data. The model is
+    saved in the user's folder, where its run reads it. The note says
+    how many measured queries the model was trained on; "" for data of
+    the same name.
     """
     from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - numba
     from rankstudio.engine.experiment.stored_run import run_with_data  # noqa: PLC0415 - numba
@@ -197,11 +199,10 @@ def _transfer_plans(
 def _plan_on_open_data(plan: Plan, open_plan: Plan, dataset: FoldedDataset) -> Plan:
     """Return ``plan``, the plan of a run on other data, changed for the open data.
 
-    ``plan`` is that of the run, and ``dataset`` are the open
-    data, whose plan is ``open_plan``. How the open data are
-    read, divided and measured is as in ``open_plan``. Features
-    of the other data, such as pinned ones and groups, are
-    removed from the plan.
+    ``plan`` is that of the run, and ``dataset`` are the open data,
+    whose plan is ``open_plan``. How the open data are read, divided and
+    measured is as in ``open_plan``. Features of the other data, such as
+    pinned ones and groups, are removed from the plan.
     """
     # Parameters that are features of the other data have no meaning here.
     kept_names = {p.name for p in plan.entry.parameters if p.kind is not Kind.FEATURES}
@@ -209,10 +210,10 @@ def _plan_on_open_data(plan: Plan, open_plan: Plan, dataset: FoldedDataset) -> P
         name: value for name, value in plan.parameters.items() if name in kept_names
     }
 
-    # With the protocol GIVEN, the files themselves say how
-    # the open data are divided, without a seed: the run
-    # keeps its own. Otherwise the seed divides the data, so
-    # that it has to be that of the open data.
+    # With the protocol GIVEN, the files themselves say how the open
+    # data are divided, without a seed: the run keeps its own. Otherwise
+    # the seed divides the data, so that it has to be that of the open
+    # data.
     seed = plan.seed if open_plan.protocol == GIVEN else open_plan.seed
     settings = {name: getattr(open_plan, name) for name in _FIELDS_OF_OPEN_PLAN} | {
         "parameters": parameters,
@@ -220,8 +221,8 @@ def _plan_on_open_data(plan: Plan, open_plan: Plan, dataset: FoldedDataset) -> P
     }
     moved_plan = plan.changed(**settings, groups={}, preferences={})
 
-    # `usual` sets the dataset's own convention of measures.
-    # The user may have chosen another one for the open data,
-    # which replaces it. Without validation data, `usual`
-    # also makes the method's criterion select models.
+    # `usual` sets the dataset's own convention of measures. The user
+    # may have chosen another one for the open data, which replaces it.
+    # Without validation data, `usual` also makes the method's criterion
+    # select models.
     return usual(moved_plan, dataset).changed(convention=open_plan.convention)

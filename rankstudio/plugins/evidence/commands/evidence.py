@@ -174,9 +174,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Gather the evidence for a selection, and print, write and store it.
 
-    ``args`` are the command's options. Return the exit
-    code. After Ctrl+C, the evidence so far is printed
-    and written to files, but not stored in the study.
+    ``args`` are the command's options. Return the exit code. After
+    Ctrl+C, the evidence so far is printed and written to files, but not
+    stored in the study.
     """
     # The numbers are the minimum of each option.
     check_numbers(args, halves=1, permutations=1, seed=0)
@@ -227,9 +227,8 @@ def _advice(
 ) -> str:
     """Return a sentence on the smallest set that is as good as the selection.
 
-    The sentence compares the sets by the run's measures
-    on validation queries. It is "" without a run, or if
-    the run has no such measures.
+    The sentence compares the sets by the run's measures on validation
+    queries. It is "" without a run, or if the run has no such measures.
     """
     from rankstudio.engine.analysis.tried_models.smallest_set import smallest_set_beside
 
@@ -245,14 +244,14 @@ def _gathering_on_halves(
 ) -> Iterator[Gathering]:
     """Provide the generator that gathers the evidence.
 
-    Methods that are trained again on each half use the workers, and a study in
-    the folder of ``--out`` stores the halves, so that the same command can
-    resume.
+    Methods that are trained again on each half use the workers, and a
+    study in the folder of ``--out`` stores the halves, so that the same
+    command can resume.
     """
     seconds = judged.refitting_seconds(_n_parallel_halves(args, processes))
 
-    # 0: paths on halves follow from sums over queries, or preferences are
-    # learned from, which the workers do not support.
+    # 0: paths on halves follow from sums over queries, or preferences
+    # are learned from, which the workers do not support.
     if not seconds:
         yield judged.steps()
         return
@@ -272,8 +271,9 @@ def _gathering_on_halves(
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
 
-    # The workers need the number of trainings, and the number of values that
-    # each reads. `serving` is None if other processes are not worth starting.
+    # The workers need the number of trainings, and the number of values
+    # that each reads. `serving` is None if other processes are not
+    # worth starting.
     serving = processes.serve(
         2 * args.halves, judged.train.n_documents * judged.train.n_features
     )
@@ -290,9 +290,9 @@ def _store_evidence(
 ) -> None:
     """Store the evidence with the run of a study, from which the window reads it.
 
-    Evidence that the window would not compute itself, with other costs or
-    another seed, is not stored; a note on standard error says so, as it does if
-    writing fails.
+    Evidence that the window would not compute itself, with other costs
+    or another seed, is not stored; a note on standard error says so, as
+    it does if writing fails.
     """
     from rankstudio.engine.experiment.storage.study import Study
     from rankstudio.plugins.evidence.evidence_codec import pack_evidence
@@ -313,8 +313,8 @@ def _store_evidence(
         tests is not None and len(tests.permuted) < usual.n_permutations
     )
 
-    # Parts of which the window computes more are not stored as done: the window
-    # continues them.
+    # Parts of which the window computes more are not stored as done:
+    # the window continues them.
     is_incomplete = {
         "stability": has_few_halves,
         "near_best": evidence.near_best is None,
@@ -340,8 +340,8 @@ def _store_evidence(
 def _n_parallel_halves(args: argparse.Namespace, processes: Workers) -> int:
     """Return how many halves are expected to be learned from at a time.
 
-    ``processes`` are the workers, which may not have
-    started yet. Without workers, the number is 1.
+    ``processes`` are the workers, which may not have started yet.
+    Without workers, the number is 1.
     """
     if processes.executor is None:
         return 1
@@ -351,8 +351,8 @@ def _n_parallel_halves(args: argparse.Namespace, processes: Workers) -> int:
 def _evidence_options(args: argparse.Namespace, plan_seed: int) -> EvidenceOptions:
     """Return the options of the evidence, as the arguments of the command say.
 
-    ``plan_seed`` is the seed of the plan, by which halves and permutations are
-    drawn.
+    ``plan_seed`` is the seed of the plan, by which halves and
+    permutations are drawn.
     """
     from rankstudio.plugins.evidence.selection_evidence import EvidenceOptions
     from rankstudio.plugins.evidence.verdicts import VerdictRules
@@ -380,9 +380,8 @@ def _selection_of_study(
 ) -> tuple[JudgedSelection, FoldedDataset, OpenedRun]:
     """Return the selection of a run of a study, the data of the run, and the run.
 
-    Raise PlanError for options that only go with
-    ``--data``: the run has its own method, data and
-    parameters.
+    Raise PlanError for options that only go with ``--data``: the run
+    has its own method, data and parameters.
     """
     from rankstudio.plugins.evidence.judged_selection import JudgedSelection
 
@@ -465,8 +464,8 @@ class _Names:
 def _plan_or_data_costs(judged: JudgedSelection, names: _Names) -> FeatureCosts | None:
     """Return the feature costs of the plan, or else those of the data.
 
-    ``names`` has the data. The result is None if
-    neither the plan nor the data have costs.
+    ``names`` has the data. The result is None if neither the plan nor
+    the data have costs.
     """
     from rankstudio.engine.data.feature_costs import FeatureCosts
 
@@ -478,10 +477,9 @@ def as_dict(
 ) -> dict[str, Any]:
     """Return the evidence as plain values for JSON; None for parts that were not computed.
 
-    In the result, "features" has a dict for each
-    selected feature, "best" a dict for each size of a
-    set, "p" a p value for each step, and "optimism" a
-    value for each size.
+    In the result, "features" has a dict for each selected feature,
+    "best" a dict for each size of a set, "p" a p value for each step,
+    and "optimism" a value for each size.
     """
     from rankstudio.plugins.evidence.evidence_table import (
         evidence_rows,

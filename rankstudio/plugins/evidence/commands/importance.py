@@ -112,10 +112,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Measure the loss of a model without each feature and with it permuted; print and write it.
 
-    ``args`` are the command's options. Return the exit
-    code. After Ctrl+C, the permutations so far are
-    printed and written to files, but not stored in the
-    study.
+    ``args`` are the command's options. Return the exit code. After
+    Ctrl+C, the permutations so far are printed and written to files,
+    but not stored in the study.
     """
     from rankstudio.plugins.evidence.partial_result import PartialResult
 
@@ -157,14 +156,14 @@ class Weighed:
     column : int
         0-based column of the feature.
     importance, of_negative : float
-        Importance of the feature, the paper's s, and
-        that of the feature with negative values.
+        Importance of the feature, the paper's s, and that of the
+        feature with negative values.
     closest : int or None
-        Column of the most similar other feature of the model; None for the only
-        feature.
+        Column of the most similar other feature of the model; None for
+        the only feature.
     similarity : float
-        Similarity of the feature to the closest one,
-        the paper's A; NaN for the only feature.
+        Similarity of the feature to the closest one, the paper's A; NaN
+        for the only feature.
     """
 
     column: int
@@ -177,8 +176,9 @@ class Weighed:
 def _weighed_features(run: OpenedRun, result: FoldResult, fold: Fold) -> list[Weighed]:
     """Return how FSMRank, FSMSVM or GAS weighs the features of its model; [] for other methods.
 
-    These methods select features that are important and not similar to each
-    other. Each feature comes with its most similar other feature of the model.
+    These methods select features that are important and not similar to
+    each other. Each feature comes with its most similar other feature
+    of the model.
     """
     from rankstudio.engine.analysis.features.feature_penalties import feature_penalties
     from rankstudio.engine.experiment.units.fold_context import group_training
@@ -220,10 +220,9 @@ def _fsmrank_bounds(
 ) -> FSMRankBounds | None:
     """Return the bounds that theorems prove for an FSMRank model.
 
-    The bounds say how far the model's objective is
-    above the minimum, and how many more unseen pairs
-    may be in error. The result is None for other
-    methods, or where the theorems do not hold.
+    The bounds say how far the model's objective is above the minimum,
+    and how many more unseen pairs may be in error. The result is None
+    for other methods, or where the theorems do not hold.
     """
     from rankstudio.engine.analysis.features.fsmrank_bounds import bounds_of
     from rankstudio.engine.experiment.units.fold_context import group_training
@@ -238,14 +237,13 @@ def _fsmrank_bounds(
 class _ModelToMeasure:
     """A model with documents, and the work that measures its losses on them.
 
-    ``data`` are the documents, and ``part`` names them.
-    ``losses`` is a generator that measures the losses
-    without each feature, and ``importance`` one for the
-    losses with each feature permuted. ``keep`` stores
-    the losses of permuted features with the run of a
-    study. ``recorded`` are files that are not to be
-    overwritten. ``weighed`` and ``bounds`` are what
-    some methods say about their own features.
+    ``data`` are the documents, and ``part`` names them. ``losses`` is a
+    generator that measures the losses without each feature, and
+    ``importance`` one for the losses with each feature permuted.
+    ``keep`` stores the losses of permuted features with the run of a
+    study. ``recorded`` are files that are not to be overwritten.
+    ``weighed`` and ``bounds`` are what some methods say about their own
+    features.
     """
 
     title: str
@@ -300,9 +298,8 @@ _OPTION_NAMES = {"number": "run", "folds": "fold"}
 def _model_of_run(args: argparse.Namespace) -> _ModelToMeasure:
     """Return the model of a run of a study, with the documents to measure it on.
 
-    The documents are those of the validation part, or
-    those of the training part if the fold has no
-    validation part.
+    The documents are those of the validation part, or those of the
+    training part if the fold has no validation part.
     """
     from rankstudio.engine.experiment.storage.study import Study
     from rankstudio.plugins.evidence.evidence_codec import pack_evidence
@@ -330,9 +327,9 @@ def _model_of_run(args: argparse.Namespace) -> _ModelToMeasure:
     def keep(importance: PermutationImportance) -> None:
         """Store a model's losses with its run in the study; print a note if the study cannot be written.
 
-        In the enclosing function, ``name`` is that of
-        the part with the documents, and ``step`` and
-        ``unit`` are the model and its place in the run.
+        In the enclosing function, ``name`` is that of the part with the
+        documents, and ``step`` and ``unit`` are the model and its place
+        in the run.
         """
         measured = MeasuredImportance(importance, name, convention, step.n_selected)
 
@@ -375,8 +372,8 @@ def as_dict(
 ) -> dict[str, Any]:
     """Return the losses as plain values for JSON, the greatest loss without a feature first.
 
-    ``without`` has the losses with each feature left out, ``permuted`` those
-    with its values permuted.
+    ``without`` has the losses with each feature left out, ``permuted``
+    those with its values permuted.
     """
     return {
         "measure": permuted.measure.name,
@@ -401,8 +398,9 @@ def _write_files(
 ) -> None:
     """Write the table of losses and the figure of ``permuted`` into the folder of ``--out``.
 
-    ``without`` has the losses with each feature left out, ``permuted`` those
-    with its values permuted. The greatest loss without a feature comes first.
+    ``without`` has the losses with each feature left out, ``permuted``
+    those with its values permuted. The greatest loss without a feature
+    comes first.
     """
     from rankstudio.engine.export.figures.files import figure_files
     from rankstudio.engine.export.tables import csv_text
@@ -498,9 +496,9 @@ def _loss_lines(
 def _weighed_as_dicts(model: _ModelToMeasure) -> list[dict[str, Any]]:
     """Return the importance and similarity by which the method weighs features, as plain values.
 
-    Each feature comes with its most similar other feature of the model. The
-    only feature of a model has none: its dict has no "closest" and no
-    "similarity".
+    Each feature comes with its most similar other feature of the model.
+    The only feature of a model has none: its dict has no "closest" and
+    no "similarity".
     """
     ids = model.data.feature_ids
     return [

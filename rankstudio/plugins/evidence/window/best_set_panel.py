@@ -31,8 +31,8 @@ _SEARCH_HELP = tr("Compare all sets of this size by their exact leave-query-out 
 def best_of_size(evidence: SelectionEvidence | None) -> SizedSubset | None:
     """Return the best known set of the size of a selection.
 
-    The selection is that of the evidence. The result is
-    None if no set is known.
+    The selection is that of the evidence. The result is None if no set
+    is known.
     """
     if evidence is None or evidence.best is None:
         return None
@@ -43,8 +43,8 @@ def best_of_size(evidence: SelectionEvidence | None) -> SizedSubset | None:
 class BestSetPanel(Panel):
     """Sentences on the best set of the selection's size, with buttons.
 
-    The buttons run the best set, compare it with the selection, and list the
-    best set of each size.
+    The buttons run the best set, compare it with the selection, and
+    list the best set of each size.
 
     Parameters
     ----------
@@ -55,8 +55,7 @@ class BestSetPanel(Panel):
     use, compare, sizes : QPushButton
         The three buttons.
     work : WorkRow
-        The row with the button that searches for the
-        best sets.
+        The row with the button that searches for the best sets.
     """
 
     def __init__(self, theme: Theme) -> None:
@@ -68,8 +67,8 @@ class BestSetPanel(Panel):
         for label in (self.gap, self.best, self.near):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
 
-        # The button of the search, with its text without and with an estimated
-        # time, and its tooltip.
+        # The button of the search, with its text without and with an
+        # estimated time, and its tooltip.
         self.work = WorkRow(
             "best-set-work",
             tr("Search for the best set"),
@@ -125,8 +124,8 @@ class BestSetPanel(Panel):
         is_other_set = set(sized.features) != set(evidence.selected)
         is_better = is_other_set and criterion > (1 + _MIN_DIFFERENCE) * sized.criterion
 
-        # The sentence on sets as good as the best is the last one, if there is
-        # one.
+        # The sentence on sets as good as the best is the last one, if
+        # there is one.
         near_sentence = (
             sentences[-1] if sentences and evidence.near_best_of_k is not None else ""
         )
@@ -152,10 +151,9 @@ class BestSetPanel(Panel):
     def _show_texts(self, gap: str, best: str, near: str, caption: str) -> None:
         """Show those of four sentences that are not empty, and hide the buttons for another set.
 
-        ``gap`` is about the error of the selection,
-        ``best`` about the best set, and ``near`` about
-        the sets as good as the best set. ``caption`` is
-        that of the panel.
+        ``gap`` is about the error of the selection, ``best`` about the
+        best set, and ``near`` about the sets as good as the best set.
+        ``caption`` is that of the panel.
         """
         texts = (self.gap, gap), (self.best, best), (self.near, near)
         for label, text in texts:
@@ -169,8 +167,7 @@ class BestSetPanel(Panel):
 def gap_so_far(evidence: SelectionEvidence | None) -> str:
     """Return the text on how much better a set may be than the best known one.
 
-    The text is "" if the best set is proved, or if
-    hardly anything is known.
+    The text is "" if the best set is proved, or if hardly anything is known.
     """
     sized = best_of_size(evidence)
     if sized is None or sized.proved or sized.relative_gap > _MAX_USEFUL_GAP:
@@ -182,8 +179,8 @@ def gap_so_far(evidence: SelectionEvidence | None) -> str:
 def _search_text(sized: SizedSubset) -> str:
     """Return the number of sets of one size, and the time of the proof or the searched share, as a text.
 
-    ``sized`` is the best set of one size; it is proved once all sets were
-    searched or excluded.
+    ``sized`` is the best set of one size; it is proved once all sets
+    were searched or excluded.
     """
     if sized.proved:
         text = trn(

@@ -99,8 +99,8 @@ _STATE_AFTER_CLICK = {FREE: REQUIRED, REQUIRED: EXCLUDED, EXCLUDED: FREE}
 class EvidenceController(PageController):
     """The controller of the Evidence page, which feeds its panels.
 
-    The panels show the evidence for the shown selection. The controller also
-    runs the sets that the user chooses on the page.
+    The panels show the evidence for the shown selection. The controller
+    also runs the sets that the user chooses on the page.
 
     Parameters
     ----------
@@ -249,8 +249,9 @@ class EvidenceController(PageController):
     def show_deciding(self, feature: int) -> None:
         """Ask for a list of the queries that decide the step of a feature, by its id.
 
-        They decide the step at which the feature was selected: without them,
-        another feature would have been. Nothing is asked for if none are known.
+        They decide the step at which the feature was selected: without
+        them, another feature would have been. Nothing is asked for if
+        none are known.
         """
         queries = self._deciding(feature)
         model = self.evidence.model
@@ -260,9 +261,8 @@ class EvidenceController(PageController):
     def _deciding(self, feature: int) -> tuple[int, ...]:
         """Return the positions of the queries that decide the step of a feature, by its id.
 
-        Without these queries, the step would select
-        another feature. The result is () if no such
-        queries are known.
+        Without these queries, the step would select another feature.
+        The result is () if no such queries are known.
         """
         evidence = self.evidence.found
         ids, _ = self._columns
@@ -303,9 +303,8 @@ class EvidenceController(PageController):
     def can_judge(self, record: RunRecord) -> bool:
         """Return whether some selection of a run can have evidence: links to the page ask this.
 
-        A method that uses all features has no evidence,
-        and neither has one ranking of few documents.
-        Preferences need several queries.
+        A method that uses all features has no evidence, and neither has
+        one ranking of few documents. Preferences need several queries.
         """
         if not record.plan.entry.selects:
             return False
@@ -352,8 +351,8 @@ class EvidenceController(PageController):
     def _choose(self, x_value: int) -> None:
         """Choose a set of the path of the current model.
 
-        ``x_value`` is its number of features, or the number of its step, as on
-        the x axis of the curves.
+        ``x_value`` is its number of features, or the number of its
+        step, as on the x axis of the curves.
         """
         model = self._current.model
         if model is not None:
@@ -363,8 +362,8 @@ class EvidenceController(PageController):
     def _show_work(self) -> None:
         """Show the progress of each package, and the panels that apply.
 
-        Before there are results, panels have placeholders. A package is the
-        evidence that one panel shows and that is computed together.
+        Before there are results, panels have placeholders. A package is
+        the evidence that one panel shows and that is computed together.
         """
         if not self.panel.isVisible():
             return
@@ -391,8 +390,8 @@ class EvidenceController(PageController):
             progress, permuted.seconds, permuted.share, doing
         )
 
-        # Panels that do not apply are hidden. Before the first run,
-        # all are shown.
+        # Panels that do not apply are hidden. Before the first run, all
+        # are shown.
         shows_placeholders = self._shows_placeholders
         shows_sets = evidence.all_parts_apply or shows_placeholders
         self.stop.show_steps(evidence.can_test_steps or shows_placeholders)
@@ -440,11 +439,10 @@ class EvidenceController(PageController):
     def _offers_permuting(self) -> bool:
         """Whether to offer losses with features permuted.
 
-        The losses are offered where losses without each
-        feature cannot be computed. That is the case for
-        a method that selects no features, and for a
-        selection whose evidence is complete and has no
-        losses.
+        The losses are offered where losses without each feature cannot
+        be computed. That is the case for a method that selects no
+        features, and for a selection whose evidence is complete and has
+        no losses.
         """
         evidence = self.evidence
         model = self._current.model
@@ -472,8 +470,7 @@ class EvidenceController(PageController):
     def _shows_placeholders(self) -> bool:
         """Whether all panels of a selection are shown with placeholders, as there is no evidence yet.
 
-        False for one ranking, which has no evidence for
-        most of the panels.
+        False for one ranking, which has no evidence for most of the panels.
         """
         has_evidence = self.evidence.model is not None
         return not (has_evidence or self._ranks or self.evidence.one_ranking)
@@ -498,8 +495,8 @@ class EvidenceController(PageController):
         panel_name : str
             Key under which the state that the panel shows is remembered.
         *parts : object
-            What the panel depends on: names of attributes of the evidence, or
-            values.
+            What the panel depends on: names of attributes of the
+            evidence, or values.
         """
         evidence = self.evidence.found
         model = self.evidence.model
@@ -539,8 +536,8 @@ class EvidenceController(PageController):
 
         # The table is drawn again if one of these has changed: the
         # attributes of the evidence with these names, and the other
-        # values. Other losses are another object, and so have
-        # another id.
+        # values. Other losses are another object, and so have another
+        # id.
         evidence = self._changed_evidence(
             "features",
             "stability",
@@ -590,17 +587,18 @@ class EvidenceController(PageController):
         """Show the best set, if anything is new; only methods with exact errors have one."""
         is_done = self.evidence.progress(Package.BEST) is Progress.DONE
 
-        # The panel "best" is drawn again if one of these has
-        # changed: the attributes `best` and `near_best` of the
-        # evidence, whether the method has exact left-out errors
-        # (`all_parts_apply`), and whether the search has ended.
+        # The panel "best" is drawn again if one of these has changed:
+        # the attributes `best` and `near_best` of the evidence, whether
+        # the method has exact left-out errors (`all_parts_apply`), and
+        # whether the search has ended.
         evidence = self._changed_evidence(
             "best", "best", "near_best", self.evidence.all_parts_apply, is_done
         )
         model = self.evidence.model
         if evidence is not None and model is not None and self.evidence.all_parts_apply:
-            # Why no best set is shown, although the search has ended: the data
-            # are too large, unless they have too few queries for any best set.
+            # Why no best set is shown, although the search has ended:
+            # the data are too large, unless they have too few queries
+            # for any best set.
             missing = (
                 TOO_LARGE if is_done and evidence.n_queries >= _LEAST_QUERIES else ""
             )
@@ -618,11 +616,11 @@ class EvidenceController(PageController):
         self._forget_conditions()
         conditions = tuple(sorted(self._conditions.items()))
 
-        # The panel of sets is drawn again if one of these has
-        # changed: the attributes `best` and `near_best` of the
-        # evidence, and the other values. Sets are compared by exact
-        # left-out errors: `all_parts_apply` says whether the method
-        # of the selection has such errors.
+        # The panel of sets is drawn again if one of these has changed:
+        # the attributes `best` and `near_best` of the evidence, and the
+        # other values. Sets are compared by exact left-out errors:
+        # `all_parts_apply` says whether the method of the selection has
+        # such errors.
         evidence = self._changed_evidence(
             "sets",
             "best",
@@ -655,9 +653,9 @@ class EvidenceController(PageController):
         is_final = progress is not Progress.RUNNING
         is_done = progress is Progress.DONE
 
-        # The panel "stop" is drawn again if one of these has
-        # changed: the attributes `significance` and `repeated` of
-        # the evidence, and the other values.
+        # The panel "stop" is drawn again if one of these has changed:
+        # the attributes `significance` and `repeated` of the evidence,
+        # and the other values.
         evidence = self._changed_evidence(
             "stop", "significance", "repeated", is_final, has_steps, is_done
         )
@@ -701,8 +699,8 @@ class EvidenceController(PageController):
     def _toggle(self, feature: int) -> None:
         """Change the user's condition on a feature, by its id: from free to required, to excluded, to free.
 
-        For a moment after the page appears, it may still show the sets of
-        another selection. Clicks on these sets are ignored.
+        For a moment after the page appears, it may still show the sets
+        of another selection. Clicks on these sets are ignored.
         """
         # The first value that the panel depends on is the key of its selection.
         if self._shown.get("sets", (None,))[0] != self.evidence.key:
@@ -726,9 +724,8 @@ class EvidenceController(PageController):
     def _asked_key(self) -> Key | None:
         """Return the key of the search for the best set under the user's conditions.
 
-        Conditions are features that the set must or
-        must not have. The key is None without
-        conditions.
+        Conditions are features that the set must or must not have. The
+        key is None without conditions.
         """
         key = self.evidence.key
         if key is None or key != self._conditions_key or not self._conditions:
@@ -792,8 +789,8 @@ class EvidenceController(PageController):
         if selection is None or best is None:
             return
 
-        # The two runs alone are ticked for comparison, and the selection is the
-        # reference.
+        # The two runs alone are ticked for comparison, and the
+        # selection is the reference.
         marks = self._models.marks
         marks.refer_to(selection.key)
 
@@ -828,9 +825,9 @@ class EvidenceController(PageController):
     def compare_set(self, columns: Sequence[int], name: str) -> None:
         """Run a model with exactly some features, and compare this run with the shown one.
 
-        The two runs have the same folds. ``columns``
-        are the 0-based columns of the features, and
-        ``name`` is the name of the new run.
+        The two runs have the same folds. ``columns`` are the 0-based
+        columns of the features, and ``name`` is the name of the new
+        run.
         """
         source = self._models.runs.shown
         marks = self._models.marks
@@ -863,8 +860,8 @@ class EvidenceController(PageController):
         is_shown : bool
             Whether the window shows the run from now on.
         all_folds : bool
-            Whether the new run has all folds of the run whose model is shown,
-            so that the two runs can be compared.
+            Whether the new run has all folds of the run whose model is
+            shown, so that the two runs can be compared.
         """
         model = self.evidence.model
         dataset = self._session.dataset
@@ -872,8 +869,8 @@ class EvidenceController(PageController):
         if model is None or dataset is None:
             return None
 
-        # A run of greedy RankRLS in which all features are pinned, so that its
-        # path is the one set.
+        # A run of greedy RankRLS in which all features are pinned, so
+        # that its path is the one set.
         ids = tuple(sorted(int(dataset.feature_ids[column]) for column in columns))
         values = _greedy_values(model)
         if all_folds:  # λ is chosen on each fold
@@ -886,8 +883,8 @@ class EvidenceController(PageController):
         }
         one_fold = (model.fold.number,) if len(dataset.folds) > 1 else ()
 
-        # The plan records that the user has seen this fold when choosing the
-        # features by hand.
+        # The plan records that the user has seen this fold when
+        # choosing the features by hand.
         earlier_choices = model.plan.extension(HandChoices)
         choice = HandChoice(model.plan.fold_origin, model.fold.number)
         choices = {
@@ -930,26 +927,28 @@ class EvidenceController(PageController):
 def _greedy_values(model: SelectedModel) -> dict[str, Any]:
     """Return the parameters of greedy RankRLS with the loss and λ of a model.
 
-    If greedy RankRLS selected the model's features, all its parameters are
-    those of the model. Otherwise the loss and λ are those of the RankRLS that
-    learned the model from the features; the others have their defaults.
+    If greedy RankRLS selected the model's features, all its parameters
+    are those of the model. Otherwise the loss and λ are those of the
+    RankRLS that learned the model from the features; the others have
+    their defaults.
     """
-    # The values of all parameters for this model: `parameters` are those of the
-    # selector, `ranker` those of the final ranker, if the plan has one.
+    # The values of all parameters for this model: `parameters` are
+    # those of the selector, `ranker` those of the final ranker, if the
+    # plan has one.
     combination = model.plan.combination(model.values)
     if model.plan.method == GREEDY_RANKRLS.key:
         values = dict(combination.parameters)
     else:
-        # The final ranker learns the model from the selected features. Without
-        # one, the selector learns it, with its own λ and loss.
+        # The final ranker learns the model from the selected features.
+        # Without one, the selector learns it, with its own λ and loss.
         ranked = combination.ranker if model.plan.ranker else combination.parameters
         defaults = {
             parameter.name: parameter.values(parameter.default)[0]
             for parameter in GREEDY_RANKRLS.parameters
         }
 
-        # `_LOSS` has the names of the parameters for the loss and λ. Their
-        # values replace the defaults.
+        # `_LOSS` has the names of the parameters for the loss and λ.
+        # Their values replace the defaults.
         values = {
             **defaults,
             **{name: ranked[name] for name in _LOSS if name in ranked},
@@ -965,13 +964,12 @@ def _greedy_values(model: SelectedModel) -> dict[str, Any]:
 def _greedy_grids(model: SelectedModel) -> dict[str, Any]:
     """Return the values of λ that the plan of a model tries, by the name of the parameter.
 
-    If the plan tries no values of λ, the result has the
-    default values.
+    If the plan tries no values of λ, the result has the default values.
     """
     plan = model.plan
 
-    # With another selector, a final RankRLS may learn the model from the
-    # features; then λ is a parameter of this final ranker.
+    # With another selector, a final RankRLS may learn the model from
+    # the features; then λ is a parameter of this final ranker.
     is_ranked = plan.ranker and plan.method != GREEDY_RANKRLS.key
     tried_parameters = plan.ranker_parameters if is_ranked else plan.parameters
     return {

@@ -114,13 +114,12 @@ class Known:
     found : SelectionEvidence or None
         The evidence so far.
     done : set of Package
-        Complete packages; a package is the evidence
-        that one panel shows.
+        Complete packages; a package is the evidence that one panel shows.
     stopped : set of Package
         Packages that were interrupted or failed.
     asked : set of Package
-        Packages that the user has started: they are computed however long they
-        take.
+        Packages that the user has started: they are computed however
+        long they take.
     measured : tuple of str
         Measure and convention of the losses.
     """
@@ -140,10 +139,10 @@ class Known:
 class Evidence(QObject):
     """Gathers the evidence for the shown selection, while a view of it is visible.
 
-    The evidence is computed package by package. Packages that take only a
-    moment begin by themselves, the others when the user starts them. If another
-    selection is shown, the computation for the former one stops, and its
-    evidence so far is kept.
+    The evidence is computed package by package. Packages that take only
+    a moment begin by themselves, the others when the user starts them.
+    If another selection is shown, the computation for the former one
+    stops, and its evidence so far is kept.
 
     Parameters
     ----------
@@ -159,8 +158,9 @@ class Evidence(QObject):
     ----------
     tasks : EvidenceTasks
     is_view_visible : callable
-        Returns whether a view of the evidence is visible. A package begins only
-        then, but is finished also when the view has been hidden.
+        Returns whether a view of the evidence is visible. A package
+        begins only then, but is finished also when the view has been
+        hidden.
     """
 
     changed = Signal()
@@ -201,8 +201,8 @@ class Evidence(QObject):
         self._share = 0.0
         self.rules: VerdictRules | None = None
 
-        # Evidence, rules, and the evidence with these rules, which is computed
-        # once.
+        # Evidence, rules, and the evidence with these rules, which is
+        # computed once.
         self._last_judged: (
             tuple[SelectionEvidence, VerdictRules | None, SelectionEvidence] | None
         ) = None
@@ -237,9 +237,8 @@ class Evidence(QObject):
     def one_ranking(self) -> bool:
         """Whether the training documents of the shown model are a single query.
 
-        If they are, queries cannot be compared.
-        Preferences between documents do not count as
-        one ranking.
+        If they are, queries cannot be compared. Preferences between
+        documents do not count as one ranking.
         """
         model = self._current.model
         return (
@@ -252,8 +251,8 @@ class Evidence(QObject):
     def all_parts_apply(self) -> bool:
         """Whether all evidence applies to the method, not only the parts that apply to any selector.
 
-        The other parts need exact left-out errors, which are known for pairs of
-        documents within a query.
+        The other parts need exact left-out errors, which are known for
+        pairs of documents within a query.
         """
         model = self._current.model
         if model is None or preferences_of(model.plan) or self.one_ranking:
@@ -279,9 +278,9 @@ class Evidence(QObject):
             entry = plan.ranker_entry
             values = chosen.ranker
 
-        # A selector without a separate ranker names the method it ranks with.
-        # The error is known if RankRLS learned from the pairs of documents
-        # within queries.
+        # A selector without a separate ranker names the method it ranks
+        # with. The error is known if RankRLS learned from the pairs of
+        # documents within queries.
         return (entry.ranks_with or entry.label) == RANKRLS.label and values.get(
             "pairs", "query"
         ) == "query"
@@ -296,8 +295,8 @@ class Evidence(QObject):
             model.plan.entry.capabilities
         )
 
-        # Other searches also remove features, so that a step does not add just
-        # one.
+        # Other searches also remove features, so that a step does not
+        # add just one.
         defaults = {"search": "forward", "fitting": "pre"}
         parameters = model.parameters
         is_forward = all(
@@ -309,8 +308,7 @@ class Evidence(QObject):
     def _groups(self) -> tuple[tuple[int, ...], ...]:
         """Columns of the data that the shown model selects jointly, group by group.
 
-        The groups are () for a set that was made by
-        hand, which is one group.
+        The groups are () for a set that was made by hand, which is one group.
         """
         model = self._current.model
         dataset = self._session.dataset
@@ -329,16 +327,16 @@ class Evidence(QObject):
     def found(self) -> SelectionEvidence | None:
         """The evidence for the shown selection so far, or None.
 
-        The verdicts are by the present rules, such as
-        the threshold that the user has set.
+        The verdicts are by the present rules, such as the threshold
+        that the user has set.
         """
         state = self._state_by_key.get(self._key) if self._key is not None else None
         evidence = state.found if state is not None else None
         if evidence is None or self.rules is None:
             return evidence
 
-        # The same object is returned for the same evidence and rules, as its
-        # verdicts are cached in it.
+        # The same object is returned for the same evidence and rules,
+        # as its verdicts are cached in it.
         if self._last_judged is not None:
             last_evidence, last_rules, judged = self._last_judged
             if last_evidence is evidence and last_rules is self.rules:
@@ -355,8 +353,8 @@ class Evidence(QObject):
     def as_code(self) -> dict[str, str]:
         """Return a command, a program and a notebook, by suffix, that gather the evidence again.
 
-        The result is empty if there is no evidence, with preferences or groups,
-        and for a set made by hand, which no method selects.
+        The result is empty if there is no evidence, with preferences or
+        groups, and for a set made by hand, which no method selects.
         """
         model = self.model
         if (
@@ -397,10 +395,9 @@ class Evidence(QObject):
     def progress(self, package: Package) -> Progress:
         """Return the state of the computation of a package of evidence for the shown selection.
 
-        A package is the evidence that one panel shows.
-        The state is absent for a package that does not
-        apply to the method, and waiting for a package
-        that will begin without a further click.
+        A package is the evidence that one panel shows. The state is
+        absent for a package that does not apply to the method, and
+        waiting for a package that will begin without a further click.
         """
         state = self._state_by_key.get(self._key) if self._key else None
         key = self._key
@@ -435,17 +432,17 @@ class Evidence(QObject):
     def seconds(self, package: Package) -> float:
         """Estimate the seconds that a package takes; infinity where there is no estimate.
 
-        A package is the evidence that one panel shows and that is computed
-        together.
+        A package is the evidence that one panel shows and that is
+        computed together.
         """
         model = self.model
         if model is None:
             return inf
 
-        # For q queries, n candidates and k selected features. The factors were
-        # measured on two cores with MQ2008 and the sample. A path copies and
-        # adds up a matrix of each query; the shares of the gain need all
-        # subsets of the selection.
+        # For q queries, n candidates and k selected features. The
+        # factors were measured on two cores with MQ2008 and the sample.
+        # A path copies and adds up a matrix of each query; the shares
+        # of the gain need all subsets of the selection.
         q = model.fold.train.n_queries
         k = len(model.step.selected)
         shares_seconds = 2.0**k * (8e-5 + 8e-8 * q) if k <= MOST_SHARED else 0.0
@@ -468,10 +465,9 @@ class Evidence(QObject):
     def is_bound(self, package: Package) -> bool:
         """Return whether the estimated time of a package is only an upper bound.
 
-        A package is the evidence that one panel shows.
-        The time is a bound if several trainings of the
-        run shared a selection, so that the time of a
-        selection is not known exactly.
+        A package is the evidence that one panel shows. The time is a
+        bound if several trainings of the run shared a selection, so
+        that the time of a selection is not known exactly.
         """
         record = self._current.shown.record
         if (
@@ -488,10 +484,9 @@ class Evidence(QObject):
     def _search_seconds(self, sets: float) -> float:
         """Estimate the seconds of a search for the best set among ``sets`` sets of features.
 
-        After an unfinished search, its pace gives the
-        estimate: infinity if it searched too few sets.
-        Otherwise, the estimate is by a formula that was
-        fitted to measured times.
+        After an unfinished search, its pace gives the estimate:
+        infinity if it searched too few sets. Otherwise, the estimate is
+        by a formula that was fitted to measured times.
         """
         best = self.found.best if self.found is not None else None
         if (
@@ -509,9 +504,8 @@ class Evidence(QObject):
     def start(self, package: Package) -> None:
         """Compute a package of the evidence for the shown selection, or continue its computation.
 
-        A package is the evidence that one panel shows.
-        Packages that the user has asked for are
-        computed however long they take.
+        A package is the evidence that one panel shows. Packages that
+        the user has asked for are computed however long they take.
         """
         if self._key is None:
             return
@@ -547,8 +541,9 @@ class Evidence(QObject):
     def key(self) -> _Key | None:
         """Identity of the shown selection; None without a selection that has evidence.
 
-        It consists of the checksum of the data, the method, the number of the
-        fold, all other settings as a text, and the selected columns.
+        It consists of the checksum of the data, the method, the number
+        of the fold, all other settings as a text, and the selected
+        columns.
         """
         return self._key
 
@@ -556,9 +551,8 @@ class Evidence(QObject):
     def follow_selection(self) -> None:
         """Turn to the shown selection; stop a computation of evidence for another selection.
 
-        The evidence for a selection is read from the
-        study when the selection is shown for the first
-        time.
+        The evidence for a selection is read from the study when the
+        selection is shown for the first time.
         """
         key = self._key_now()
         if key != self._key:
@@ -577,16 +571,16 @@ class Evidence(QObject):
                 self._state_by_key.popitem(last=False)  # not shown for the longest time
         self.changed.emit()
 
-        # Begin to compute only once no other selection has been shown for a
-        # moment.
+        # Begin to compute only once no other selection has been shown
+        # for a moment.
         if key is not None and self.is_view_visible():
             self._settled.start()
 
     def _measure_anew(self, state: Known) -> None:
         """Forget losses by another measure than the shown one, so that they are computed again.
 
-        ``state`` is that of the shown selection. A computation of losses by the
-        former measure ends.
+        ``state`` is that of the shown selection. A computation of
+        losses by the former measure ends.
         """
         measured = self._session.measure, self._session.convention
         if self.all_parts_apply and state.measured != measured:
@@ -614,9 +608,9 @@ class Evidence(QObject):
     def _go_on(self) -> None:
         """Begin the next waiting package of evidence.
 
-        A package waits if the user has started it, or
-        if it takes only a moment. During a run, only
-        packages that the user has started begin.
+        A package waits if the user has started it, or if it takes only
+        a moment. During a run, only packages that the user has started
+        begin.
         """
         model = self.model
         key = self._key
@@ -642,26 +636,26 @@ class Evidence(QObject):
         request = self._request(model, package)
         evidence = self._state_by_key[key].found
         if evidence is not None and package is Package.BEST:
-            # Parts that are done are not computed again, unless they are
-            # removed.
+            # Parts that are done are not computed again, unless they
+            # are removed.
             evidence = _without(_without(evidence, "alternatives"), "best")
         self._work.start(lambda: self.tasks.evidence(request, evidence))
 
     def _request(self, model: SelectedModel, package: Package) -> EvidenceWanted:
         """Return the request for a package of the evidence for a model's selection.
 
-        The request says which parts are computed, by
-        which measure, and within which limits.
+        The request says which parts are computed, by which measure, and
+        within which limits.
         """
         parts = PARTS[package]
 
-        # A quick search joins the first package, whose alternatives need the
-        # best set.
+        # A quick search joins the first package, whose alternatives
+        # need the best set.
         if package is Package.FEATURES and self._at_once(Package.BEST):
             parts = (*parts, "best")
 
-        # Near-best sets may take about a minute, as the user asks for them.
-        # Other packages search only among few sets.
+        # Near-best sets may take about a minute, as the user asks for
+        # them. Other packages search only among few sets.
         max_sets = _MOST_SETS if package is Package.NEAR else _FEW_SETS
         state = (
             self._state_by_key[self._key] if self._key is not None else Known.nothing()
@@ -672,8 +666,8 @@ class Evidence(QObject):
             and state.found.best is not None
         )
 
-        # A search that the user continues has no time limit, as it is to prove
-        # the best set.
+        # A search that the user continues has no time limit, as it is
+        # to prove the best set.
         max_seconds = inf if is_continued else MOST_SECONDS
         return EvidenceWanted(
             plan=model.plan,
@@ -711,8 +705,8 @@ class Evidence(QObject):
     def search_request(self) -> EvidenceWanted | None:
         """Request for a search among the sets that are as large as the selection.
 
-        The request is for the best set of that size. It
-        is None without a model.
+        The request is for the best set of that size. It is None without
+        a model.
         """
         return (
             self._request(self.model, Package.BEST) if self.model is not None else None
@@ -722,8 +716,7 @@ class Evidence(QObject):
     def _grow(self, update: tuple[float, SelectionEvidence]) -> None:
         """Take a partial result of the work in progress: the share that is done, and the evidence so far.
 
-        The evidence is stored when it has a new
-        half-sample.
+        The evidence is stored when it has a new half-sample.
         """
         if self._working is None:
             return
@@ -736,8 +729,8 @@ class Evidence(QObject):
             and "alternatives" in before.done
             and "alternatives" not in evidence.done
         ):
-            # The alternatives are compared again, with the best set; until then
-            # the former ones are shown.
+            # The alternatives are compared again, with the best set;
+            # until then the former ones are shown.
             parts = (*evidence.done, "alternatives")
             evidence = replace(
                 evidence, exchanges=before.exchanges, smaller=before.smaller, done=parts
@@ -772,9 +765,8 @@ class Evidence(QObject):
     def _note_best(self, state: Known) -> None:
         """Note in ``state`` whether the search for the best sets is done.
 
-        ``state`` is that of a selection. A search that
-        hit its time limit counts as stopped, and can be
-        continued.
+        ``state`` is that of a selection. A search that hit its time
+        limit counts as stopped, and can be continued.
         """
         is_proved = self._proved(state)
         (state.done if is_proved else state.stopped).add(Package.BEST)
@@ -792,10 +784,9 @@ class Evidence(QObject):
     def storage_place(self) -> Place | None:
         """Return where the study stores the evidence for the shown selection.
 
-        The place is the study, the run, the number of
-        the fold and the name of the model. It is None
-        without a study, and for runs or models that are
-        not stored in the study.
+        The place is the study, the run, the number of the fold and the
+        name of the model. It is None without a study, and for runs or
+        models that are not stored in the study.
         """
         study = self._study_store.study
         record = self._current.shown.record
@@ -820,10 +811,9 @@ class Evidence(QObject):
     def _keep(self, key: _Key, state: Known, *, tell: bool = True) -> None:
         """Store the evidence of ``state`` for the selection ``key``, if a study has the selection's run.
 
-        Evidence with another convention than that of
-        the run is not stored. ``tell`` says whether a
-        signal informs other parts of the window
-        afterwards.
+        Evidence with another convention than that of the run is not
+        stored. ``tell`` says whether a signal informs other parts of
+        the window afterwards.
         """
         location = self.storage_place()
         evidence = state.found
@@ -856,8 +846,8 @@ class Evidence(QObject):
         text = tr("Storing the evidence")
         study, *_ = address
         if not study.read_only:
-            # The store writes the note at the latest before the study is
-            # closed.
+            # The store writes the note at the latest before the study
+            # is closed.
             self._study_store.note(partial(_store, *address, evidence))
             self._worker.task(
                 text,
@@ -874,10 +864,9 @@ class Evidence(QObject):
     ) -> None:
         """Have the worker read and unpack the stored evidence for a model.
 
-        ``address`` is the place in the study, and
-        ``unpack`` reads the evidence from bytes and the
-        number of columns. ``take`` is called later,
-        with the evidence, or with None if the study has
+        ``address`` is the place in the study, and ``unpack`` reads the
+        evidence from bytes and the number of columns. ``take`` is
+        called later, with the evidence, or with None if the study has
         none.
         """
         text = tr("Reading the evidence")
@@ -901,9 +890,8 @@ class Evidence(QObject):
         def take(evidence: SelectionEvidence | None) -> None:
             """Keep the stored evidence, if there is any, unless it was computed meanwhile.
 
-            In the enclosing method, ``key`` is the key
-            of the selection, and ``convention`` that of
-            the run.
+            In the enclosing method, ``key`` is the key of the
+            selection, and ``convention`` that of the run.
             """
             if self._reading == key:
                 self._reading = None
@@ -934,9 +922,8 @@ class Evidence(QObject):
     def _n_candidates(self, model: SelectedModel) -> int:
         """Return the number of features that vary within a query.
 
-        The features are those of the model's data. All
-        of them are counted while the number is not yet
-        known.
+        The features are those of the model's data. All of them are
+        counted while the number is not yet known.
         """
         evidence = self.found
         if evidence is not None and evidence.stability is not None:
@@ -946,14 +933,15 @@ class Evidence(QObject):
     def _n_sets(self, model: SelectedModel) -> int:
         """Return the number of sets of features that are as large as a model's selection.
 
-        The sets consist of features that vary within a
-        query. A group of columns counts as one feature.
+        The sets consist of features that vary within a query. A group
+        of columns counts as one feature.
         """
         groups = self._groups
         selected = set(model.step.selected)
 
-        # A group of g columns counts as one feature: g - 1 are joined to it. It
-        # is selected as a whole, so that its first column stands for it.
+        # A group of g columns counts as one feature: g - 1 are joined
+        # to it. It is selected as a whole, so that its first column
+        # stands for it.
         n_joined = sum(len(group) - 1 for group in groups)
         n_joined_selected = sum(
             len(group) - 1 for group in groups if group[0] in selected
@@ -970,10 +958,9 @@ class Evidence(QObject):
     def _refit_seconds(self, model: SelectedModel) -> float:
         """Estimate the seconds of training again on the missing halves, from the time of the run.
 
-        The halves are those of the queries whose
-        selections are not known yet. For methods whose
-        deciding queries are found by training without
-        these queries, these trainings are added. The
+        The halves are those of the queries whose selections are not
+        known yet. For methods whose deciding queries are found by
+        training without these queries, these trainings are added. The
         result is infinity if the run has no time.
         """
         record = self._current.shown.record
@@ -999,8 +986,8 @@ class Evidence(QObject):
     def _key_now(self) -> _Key | None:
         """Return the key of the shown selection.
 
-        The key identifies the selection's evidence. It
-        is None if no evidence applies to the selection.
+        The key identifies the selection's evidence. It is None if no
+        evidence applies to the selection.
         """
         dataset = self._session.dataset
         model = self._current.model
@@ -1011,8 +998,8 @@ class Evidence(QObject):
         if not selects or is_wide(train):  # too many features to compare sets of them
             return None
 
-        # One ranking needs enough documents for halves of them; otherwise at
-        # least two queries are compared.
+        # One ranking needs enough documents for halves of them;
+        # otherwise at least two queries are compared.
         is_enough = has_halves(train) if self.one_ranking else train.n_queries > 1
         if not is_enough:
             return None
@@ -1060,8 +1047,8 @@ def _unpacked(content: bytes, n_features: int) -> SelectionEvidence:
     from rankstudio.plugins.evidence.evidence_codec import unpack_evidence  # noqa: PLC0415 - on the worker only
 
     evidence = unpack_evidence(content, n_features)
-    # The property is cached. Computing it takes a while, so it is computed here
-    # instead of in the window.
+    # The property is cached. Computing it takes a while, so it is
+    # computed here instead of in the window.
     _ = evidence.losses and evidence.losses.losses
     return evidence
 
@@ -1080,8 +1067,7 @@ def _without(evidence: SelectionEvidence, part: str) -> SelectionEvidence:
 
     ``part`` is "losses", "best" or "alternatives".
 
-    For "best", the best sets found so far stay, and the
-    search can continue.
+    For "best", the best sets found so far stay, and the search can continue.
     """
     cleared_fields: dict[str, dict[str, Any]] = {"losses": {"losses": None}, "best": {}}
     values = cleared_fields.get(part, {"exchanges": None, "smaller": None})

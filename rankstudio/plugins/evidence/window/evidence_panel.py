@@ -73,8 +73,8 @@ class EvidenceRow:
     numbers : FeatureEvidence
         Evidence for the feature.
     verdict : str
-        Verdict, such as "secure"; "not selected" or "pinned" for features
-        without one.
+        Verdict, such as "secure"; "not selected" or "pinned" for
+        features without one.
     reason : str
         Reason for the verdict, and the best substitute; "" without them.
     tone : str
@@ -82,8 +82,8 @@ class EvidenceRow:
     substitute : str
         Id of the best substitute with the change of the error; "" without one.
     per_millisecond : float or None
-        Loss per millisecond of the feature's cost; None if the loss or the cost
-        is unknown.
+        Loss per millisecond of the feature's cost; None if the loss or
+        the cost is unknown.
     """
 
     feature: int
@@ -121,8 +121,8 @@ def evidence_rows(
     ids, names : sequence of length n
         Ids and names of the data's columns.
     permuted : PermutationImportance, optional
-        Importance whose losses are shown for features without a loss of their
-        own.
+        Importance whose losses are shown for features without a loss of
+        their own.
     costs : FeatureCosts, optional
         Cost of each feature, for the loss per millisecond.
     """
@@ -197,9 +197,8 @@ def importance_rows(
 ) -> tuple[EvidenceRow, ...]:
     """Return a row for each feature that a model uses, the greatest loss first.
 
-    The loss is that with the feature permuted. ``ids``
-    and ``names`` are those of the data's columns. The
-    rows have no verdicts.
+    The loss is that with the feature permuted. ``ids`` and ``names``
+    are those of the data's columns. The rows have no verdicts.
     """
     from rankstudio.plugins.evidence.verdicts import FeatureEvidence  # noqa: PLC0415 - brings kernels
 
@@ -287,8 +286,8 @@ class EvidenceTable(TableView):
         measure : str
             Measure of the losses.
         k, n_steps : int
-            Number of features of the selection, and number of steps of the
-            paths on the halves.
+            Number of features of the selection, and number of steps of
+            the paths on the halves.
         permuted : bool
             Whether the losses are those of permuted features.
         by_margins : bool
@@ -372,8 +371,8 @@ class EvidenceTable(TableView):
     def _probability_bar(self) -> QRectF:
         """Return the rectangle of the probability's bar in the first row.
 
-        The probability is a column of the table.
-        Without this column, the rectangle is empty.
+        The probability is a column of the table. Without this column,
+        the rectangle is empty.
         """
         for number, column in enumerate(self.rows_model.columns):
             if column.key == _PROBABILITY:
@@ -403,10 +402,10 @@ class EvidenceTable(TableView):
     ) -> tuple[Column, ...]:
         """Return the columns of the table of features and their evidence.
 
-        ``measure`` is that of the losses. They are ``permuted`` if features
-        were permuted instead of left out. ``by_margins`` says that numbers of
-        queries are approximate, and ``one_ranking`` that halves are of
-        documents.
+        ``measure`` is that of the losses. They are ``permuted`` if
+        features were permuted instead of left out. ``by_margins`` says
+        that numbers of queries are approximate, and ``one_ranking``
+        that halves are of documents.
         """
         lost_title = (
             tr("{measure} lost").format(measure=measure) if measure else tr("lost")
@@ -552,8 +551,8 @@ class EvidenceTable(TableView):
     ) -> QRect:
         """Draw the probability as a bar with a line at the threshold.
 
-        ``cell`` is the rectangle of the cell; the part beside the bar, for the
-        number, is returned.
+        ``cell`` is the rectangle of the cell; the part beside the bar,
+        for the number, is returned.
         """
         # A track 9 pixels high, filled up to the probability; the line
         # at the threshold is 16 pixels high.
@@ -582,11 +581,11 @@ class EvidenceTable(TableView):
     ) -> QRect | None:
         """Draw the median position and a line from the 5 to the 95 % quantile.
 
-        A position is the step, from 1, at which a half of the queries selects
-        the feature.
+        A position is the step, from 1, at which a half of the queries
+        selects the feature.
 
-        ``cell`` is the rectangle of the cell. None is returned, as there is no
-        text, or the whole cell if nothing is drawn.
+        ``cell`` is the rectangle of the cell. None is returned, as
+        there is no text, or the whole cell if nothing is drawn.
         """
         position = row.numbers.position
         if position is None or isinf(position[0]):
@@ -616,16 +615,16 @@ class EvidenceTable(TableView):
     ) -> QRect:
         """Draw the loss with its interval and a line at zero.
 
-        ``cell`` is the rectangle of the cell; the part beside the drawing, for
-        the number, is returned.
+        ``cell`` is the rectangle of the cell; the part beside the
+        drawing, for the number, is returned.
         """
         loss = row.numbers.loss
         bar = QRectF(cell.adjusted(0, 0, -scaled(_LOSS), 0))
         if loss is None:
             return cell
 
-        # All rows have one scale, from a quarter of the largest loss below 0;
-        # ends of intervals beyond it are cut off.
+        # All rows have one scale, from a quarter of the largest loss
+        # below 0; ends of intervals beyond it are cut off.
         scale_start = min(0.0, -0.25 * self._largest_loss)
 
         def x(value: float) -> float:
@@ -674,8 +673,8 @@ def _percent(value: float) -> str:
 def _empty_columns(rows: Sequence[EvidenceRow]) -> set[str]:
     """Return the keys of the table's columns that have no value in any row.
 
-    The result is empty if there are no rows: a table
-    without rows shows all columns.
+    The result is empty if there are no rows: a table without rows shows
+    all columns.
     """
     selected = [row.numbers for row in rows if row.selected]
     has_values = {
@@ -728,8 +727,8 @@ def _paint_verdict(
 ) -> QRect:
     """Draw a dot before the verdict of a selected feature.
 
-    ``cell`` is the rectangle of the cell. The part of
-    it for the text is returned.
+    ``cell`` is the rectangle of the cell. The part of it for the text
+    is returned.
     """
     if row.selected and row.verdict:
         painter.setPen(Qt.PenStyle.NoPen)
@@ -741,9 +740,10 @@ def _paint_verdict(
 class EvidencePanel(Panel):
     """A table with a row for each selected feature, then the other features that halves select most often.
 
-    Above the table are the sets of the path and the buttons that compute the
-    evidence, and below it a sentence on the threshold. For a model without
-    selection, the table shows the losses by permutation.
+    Above the table are the sets of the path and the buttons that
+    compute the evidence, and below it a sentence on the threshold. For
+    a model without selection, the table shows the losses by
+    permutation.
 
     Parameters
     ----------
@@ -767,8 +767,9 @@ class EvidencePanel(Panel):
         super().__init__(theme, tr("Evidence"), padding=0, name="evidence-panel")
         self.table = EvidenceTable(theme)
 
-        # Each button has its text without and with an estimated time, and its
-        # tooltip; the first one also its text with a bound on the time.
+        # Each button has its text without and with an estimated time,
+        # and its tooltip; the first one also its text with a bound on
+        # the time.
         self.work = WorkRow(
             "evidence-work",
             tr("Compute the evidence"),
@@ -787,8 +788,8 @@ class EvidencePanel(Panel):
         self.foot = named(WrappedLabel(), "evidence-foot", role="caption")
         self.smallest = SmallestSetRow()
 
-        # The buttons are above the table, because messages of the window cover
-        # the bottom of a page.
+        # The buttons are above the table, because messages of the
+        # window cover the bottom of a page.
         work = fill(
             QVBoxLayout(), self.work, self.permuting, margins=(12, 4, 12, 4), spacing=0
         )
@@ -800,8 +801,8 @@ class EvidencePanel(Panel):
     def show_unit(self, *, one_ranking: bool) -> None:
         """Say in the tooltip of the button that computes the evidence what is halved.
 
-        The documents are halved if they are
-        ``one_ranking``, otherwise the queries.
+        The documents are halved if they are ``one_ranking``, otherwise
+        the queries.
         """
         tip = _HALVING_DOCUMENTS_TIP if one_ranking else _HALVING_QUERIES_TIP
         self.work.set_tip(tip)
@@ -816,10 +817,9 @@ class EvidencePanel(Panel):
     ) -> None:
         """Show the losses of a model that uses all features, with each of them permuted.
 
-        The losses were measured on the validation part
-        if ``by_validation``, otherwise on the training
-        part; ``ids`` and ``names`` are those of the
-        data's columns.
+        The losses were measured on the validation part if
+        ``by_validation``, otherwise on the training part; ``ids`` and
+        ``names`` are those of the data's columns.
         """
         self.table.placeholder = ""
 
@@ -859,9 +859,10 @@ class EvidencePanel(Panel):
     ) -> None:
         """Show the evidence for a selection.
 
-        ``ids`` and ``names`` are those of the data's columns, and ``measure``
-        is that of the losses. ``permuted`` has losses to show for features
-        without one of their own, and ``costs`` the cost of each feature.
+        ``ids`` and ``names`` are those of the data's columns, and
+        ``measure`` is that of the losses. ``permuted`` has losses to
+        show for features without one of their own, and ``costs`` the
+        cost of each feature.
         """
         stability = evidence.stability
         self.table.placeholder = ""
@@ -901,8 +902,8 @@ class EvidencePanel(Panel):
 def _halves_caption(evidence: SelectionEvidence, n_halves: int, n: int) -> str:
     """Return the caption of the panel: how many of n features, and how many halves.
 
-    The halves are of the queries, or of the documents
-    if the documents are one ranking.
+    The halves are of the queries, or of the documents if the documents
+    are one ranking.
     """
     if evidence.one_ranking:
         text = trn(
@@ -926,10 +927,9 @@ def _halves_caption(evidence: SelectionEvidence, n_halves: int, n: int) -> str:
 def bound_sentence(evidence: SelectionEvidence) -> str:
     """Return the sentence on how many features above the threshold may be there by chance.
 
-    The threshold is that of the share of halves that
-    select a feature. The sentence is "" if the number
-    is unknown, for instance before a pair of halves is
-    done.
+    The threshold is that of the share of halves that select a feature.
+    The sentence is "" if the number is unknown, for instance before a
+    pair of halves is done.
     """
     stability = evidence.stability
     bound = (

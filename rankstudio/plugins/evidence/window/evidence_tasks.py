@@ -46,11 +46,10 @@ class EvidenceWanted:
     parts : tuple of str
         Some of :data:`rankstudio.plugins.evidence.selection_evidence.PARTS`.
     measure, convention : str
-        Measure of the loss without a feature, and its
-        convention.
+        Measure of the loss without a feature, and its convention.
     most_sets : int
-        Maximum number of sets of a size that are searched for sets as good as
-        the best.
+        Maximum number of sets of a size that are searched for sets as
+        good as the best.
     max_seconds : float
         Time limit of a search for the best set.
     """
@@ -116,8 +115,8 @@ class EvidenceTasks:
         for update in evidence_steps(method, data, options, earlier):
             evidence = update.found if isinstance(update, PartialResult) else earlier
             if evidence is not None:
-                # The property is cached. Computing it takes a while, so it is
-                # computed here.
+                # The property is cached. Computing it takes a while, so
+                # it is computed here.
                 _ = evidence.losses and evidence.losses.losses
                 yield update.share, evidence
 
@@ -126,10 +125,10 @@ class EvidenceTasks:
     ) -> SetChanges | None:
         """Return the error of a set of columns after each change by one feature.
 
-        It is the exact leave-query-out error of RankRLS, with the λ and loss
-        of the RankRLS that learns the model of the selection. The result is
-        None if another method learns this model, or if the computation would
-        take longer than ``_MAX_EXCHANGE_SECONDS``.
+        It is the exact leave-query-out error of RankRLS, with the λ and
+        loss of the RankRLS that learns the model of the selection. The
+        result is None if another method learns this model, or if the
+        computation would take longer than ``_MAX_EXCHANGE_SECONDS``.
         """
         from rankstudio.engine.methods.selection.greedy_rankrls.swaps import (  # noqa: PLC0415 - on the worker only
             swap_seconds,
@@ -152,9 +151,9 @@ class EvidenceTasks:
     def _final_rankrls(self, request: EvidenceWanted) -> RankRLS | None:
         """Return a RankRLS with the λ and loss of the model of a selection.
 
-        It is not trained; its exact left-out error compares sets of features.
-        None if another method than RankRLS learns the model from the selected
-        features.
+        It is not trained; its exact left-out error compares sets of
+        features. None if another method than RankRLS learns the model
+        from the selected features.
         """
         from rankstudio.engine.experiment.units.left_out_model import regularization_of  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.methods.rankers.rankrls import RankRLS  # noqa: PLC0415 - on the worker only
@@ -179,17 +178,17 @@ class EvidenceTasks:
     ) -> SizedSubset:
         """Return the best set of the selection's size, under conditions.
 
-        The set has all ``required`` and no ``excluded``
-        columns. The result is NO_SUBSET if no set can
-        meet these conditions and those of the method.
+        The set has all ``required`` and no ``excluded`` columns. The
+        result is NO_SUBSET if no set can meet these conditions and
+        those of the method.
         """
         from rankstudio.engine.methods.selection.column_groups import ColumnGroups  # noqa: PLC0415 - on the worker only
         from rankstudio.plugins.evidence.best_subset import NO_SUBSET, find_best_subset  # noqa: PLC0415 - on the worker only
 
         base = self._subset_space(request)
 
-        # Columns of a group are selected together, so conditions are compared
-        # by group.
+        # Columns of a group are selected together, so conditions are
+        # compared by group.
         units_of = ColumnGroups.of(
             request.fold.train.n_features, base.groups
         ).containing
@@ -229,8 +228,8 @@ class EvidenceTasks:
 
         judge = self._method(request).exact_exchange()
 
-        # the window offers best sets only for methods with exact left-out
-        # errors
+        # the window offers best sets only for methods with exact
+        # left-out errors
         assert judge is not None
         units = ColumnGroups.of(request.fold.train.n_features, judge.groups)
         return SubsetSpace.of(judge, len(units.containing(request.selected)))
@@ -238,9 +237,9 @@ class EvidenceTasks:
     def _method(self, request: EvidenceWanted) -> LinearRanker:
         """Return the method that made the requested selection.
 
-        If all features of the selection were pinned, as in a run of a set made
-        by hand, nothing is pinned in the returned method: the set is then
-        judged as if the method had selected it.
+        If all features of the selection were pinned, as in a run of a
+        set made by hand, nothing is pinned in the returned method: the
+        set is then judged as if the method had selected it.
         """
         from rankstudio.engine.experiment.plan.plan import estimator  # noqa: PLC0415 - on the worker only
 

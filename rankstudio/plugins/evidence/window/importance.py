@@ -76,9 +76,8 @@ def _importance_steps(
 ) -> Iterator[tuple[float, PermutationImportance | None]]:
     """Measure the losses of a model with each feature permuted, on the documents of a part.
 
-    ``step`` has the model. Yield the share of the work
-    that is done, and the importance so far, None at
-    first.
+    ``step`` has the model. Yield the share of the work that is done,
+    and the importance so far, None at first.
     """
     from rankstudio.engine.metrics.names import measure as find_measure  # noqa: PLC0415 - on the worker only
     from rankstudio.plugins.evidence.model_importance import step_importance  # noqa: PLC0415 - on the worker only

@@ -28,8 +28,8 @@ from rankstudio.ui.process.turns import single_shot
 if TYPE_CHECKING:
     from rankstudio.plugins.evidence.evidence_codec import StoredEvidence
 
-# per document, feature and scored copy of the documents, for linear models on
-# one core
+# per document, feature and scored copy of the documents, for linear
+# models on one core
 SECONDS_PER_VALUE = 3e-7
 _MAX_MODELS = 50  # models whose state is kept
 
@@ -41,8 +41,8 @@ _Key = tuple[int, int, tuple[str, ...]]
 class MeasurementState:
     """State of the measurement of a model on a part of a fold, with the values so far.
 
-    The model and the part are kept alive, because the key of the state has
-    their ids, which Python would give to other objects later.
+    The model and the part are kept alive, because the key of the state
+    has their ids, which Python would give to other objects later.
     """
 
     model: SelectedModel
@@ -101,8 +101,9 @@ class ModelMeasurement(QObject):
         self.is_view_visible: Callable[[], bool] = lambda: False
         self._models: dict[_Key, MeasurementState] = {}
 
-        # The model whose stored values are being read, and the one that is
-        # being measured: the share that is done, and the values so far.
+        # The model whose stored values are being read, and the one that
+        # is being measured: the share that is done, and the values so
+        # far.
         self._reading: MeasurementState | None = None
         self._working: MeasurementState | None = None
         self.share = 0.0
@@ -143,9 +144,9 @@ class ModelMeasurement(QObject):
     ) -> Callable[[], Iterator[tuple[float, Any]]]:
         """Return the measurement of a model, as a function for the worker.
 
-        ``part`` has the documents. The function returns
-        a generator, which yields the share of the work
-        that is done, and the values so far.
+        ``part`` has the documents. The function returns a generator,
+        which yields the share of the work that is done, and the values
+        so far.
         """
         raise NotImplementedError
 
@@ -186,8 +187,8 @@ class ModelMeasurement(QObject):
     def _shown_state(self) -> MeasurementState | None:
         """State of the measurement of the shown model; None if the model cannot be measured.
 
-        A new model gets an empty state. If there are
-        too many states, the oldest one is forgotten.
+        A new model gets an empty state. If there are too many states,
+        the oldest one is forgotten.
         """
         model = self._current.model
         part = self.part
@@ -276,8 +277,8 @@ class ModelMeasurement(QObject):
     def _begin_alone(self) -> None:
         """Begin the measurement of the shown model without being asked.
 
-        The measurement begins if nothing else runs, and
-        if it takes only a moment.
+        The measurement begins if nothing else runs, and if it takes
+        only a moment.
         """
         is_idle = (
             self._working is None and self._reading is None and not self._runs.busy
@@ -296,8 +297,8 @@ class ModelMeasurement(QObject):
     def _follow(self) -> None:
         """Keep the values once the work has ended, and store them.
 
-        This is called whenever the background work changes. A measurement that
-        did not come to its end is marked as stopped.
+        This is called whenever the background work changes. A
+        measurement that did not come to its end is marked as stopped.
         """
         if self._working is None or self._work.busy:
             return

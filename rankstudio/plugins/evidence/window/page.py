@@ -1,7 +1,7 @@
 """The Evidence page: how sure the selection is, below a tray with the set of features that the user edits.
 
-The Features page has a tray, too. Features can be dragged to a tray from the
-tables of any page.
+The Features page has a tray, too. Features can be dragged to a tray
+from the tables of any page.
 """
 
 from __future__ import annotations
@@ -71,8 +71,7 @@ class EvidencePage(EvidenceController):
     def export_items(self) -> Iterator[ExportItem]:
         """Yield a command, a program and a notebook as items of the dialog *Export*.
 
-        Each of them gathers the evidence for the shown
-        selection.
+        Each of them gathers the evidence for the shown selection.
         """
         if self.evidence.model is not None:
             labels = {
@@ -80,8 +79,8 @@ class EvidencePage(EvidenceController):
                 ".py": tr("Evidence as Python"),
                 ".ipynb": tr("Evidence as a notebook"),
             }
-            # The reason is shown only if there is no code, as for a set made by
-            # hand.
+            # The reason is shown only if there is no code, as for a set
+            # made by hand.
             reason = tr(
                 "No evidence that a method gives: show the Evidence page of a run that selects features."
             )

@@ -31,9 +31,9 @@ _MAX_NAMED_CURVES = 8
 class ProbabilityPanel(Panel):
     """A plot of the selection probability by the number of features, with one curve for each feature.
 
-    The curves of the first selected features are named. A click on a curve
-    inspects its feature. The other view shows how far the first features alone
-    rank as the model does.
+    The curves of the first selected features are named. A click on a
+    curve inspects its feature. The other view shows how far the first
+    features alone rank as the model does.
 
     Parameters
     ----------
@@ -102,9 +102,8 @@ class ProbabilityPanel(Panel):
     def _show_view(self) -> None:
         """Show the curves of the validity or of the halves, as chosen or as far as they apply.
 
-        Halves are halves of the queries, whose curves
-        are the selection probabilities. Emit `viewed`
-        if the shown view has changed.
+        Halves are halves of the queries, whose curves are the selection
+        probabilities. Emit `viewed` if the shown view has changed.
         """
         is_chosen = self.view.value() == VALIDITY or not self._has_halves
         shows_validity = is_chosen and self._has_validity
@@ -141,8 +140,8 @@ class ProbabilityPanel(Panel):
         probability = stability.probability
         x = np.arange(1.0, probability.shape[0] + 1)
 
-        # The first selected features have colors and labels, the others are
-        # behind them.
+        # The first selected features have colors and labels, the others
+        # are behind them.
         named_columns = {
             column: index
             for index, column in enumerate(evidence.selected[:_MAX_NAMED_CURVES])

@@ -31,12 +31,12 @@ class FeatureChange:
     inside : bool
         Whether the feature is in the set.
     alone : float
-        Relative change of the error with the feature removed from the set, or
-        added to it.
+        Relative change of the error with the feature removed from the
+        set, or added to it.
     swaps : tuple of (int, float)
-        Columns of the members that the feature can replace, or of the features
-        that can replace it, with the relative change of the error; the smallest
-        error first.
+        Columns of the members that the feature can replace, or of the
+        features that can replace it, with the relative change of the
+        error; the smallest error first.
     """
 
     column: int
@@ -48,10 +48,9 @@ class FeatureChange:
     def of(cls, changes: SetChanges, column: int) -> FeatureChange:
         """Return the changes of a set's error by one feature, from the changes by all features.
 
-        ``column`` is that of the feature. A feature of
-        the set can be removed, or replaced by each
-        other feature. A feature outside the set can be
-        added, or replace each feature of the set.
+        ``column`` is that of the feature. A feature of the set can be
+        removed, or replaced by each other feature. A feature outside
+        the set can be added, or replace each feature of the set.
         """
         inside = column in changes.features
         if inside:
@@ -80,8 +79,9 @@ class FeatureChange:
         feature = called(self.column)
         change = signed_percent(self.alone)  # without a swap
 
-        # For a feature outside the set, the swaps have the features of the set
-        # that it may replace, else the features that may replace it.
+        # For a feature outside the set, the swaps have the features of
+        # the set that it may replace, else the features that may
+        # replace it.
         if not self.inside:
             swaps = ", ".join(
                 f"{called(member)} {signed_percent(share)}"

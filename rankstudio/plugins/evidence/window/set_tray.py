@@ -98,8 +98,8 @@ class ShownSet:
     sentence : str
         Sentence on the error of the set, or on the inspected feature.
     swaps : mapping of int to float
-        Relative change of the error if the feature under the mouse replaces a
-        member, by the member's id.
+        Relative change of the error if the feature under the mouse
+        replaces a member, by the member's id.
     """
 
     features: tuple[tuple[int, str], ...]
@@ -114,8 +114,8 @@ class SetChip(FeatureChip):
     Attributes
     ----------
     inspected, pointed : Signal(int)
-        Id of the feature that was clicked, and that is under the pointer; 0
-        once the pointer has left.
+        Id of the feature that was clicked, and that is under the
+        pointer; 0 once the pointer has left.
     menuAsked : Signal(int, QPoint)
     """
 
@@ -159,8 +159,8 @@ class SetChip(FeatureChip):
     def show_swap(self, share: float | None) -> None:
         """Show in a chip how the error changes if the feature under the mouse replaces the chip's feature.
 
-        ``share`` is the relative change of the error;
-        None shows the chip as usual.
+        ``share`` is the relative change of the error; None shows the
+        chip as usual.
         """
         if share != self._error_change:
             self._error_change = share
@@ -237,9 +237,9 @@ class SetChip(FeatureChip):
 class SetTray(QFrame):
     """A line that shows a set of features as chips, with its left-out error and buttons.
 
-    The user removes a feature by the cross of its chip, adds features from a
-    menu or by dropping them, takes changes back, and runs the set. A long set
-    shows its first chips and the number of the others.
+    The user removes a feature by the cross of its chip, adds features
+    from a menu or by dropping them, takes changes back, and runs the
+    set. A long set shows its first chips and the number of the others.
 
     Parameters
     ----------
@@ -247,8 +247,8 @@ class SetTray(QFrame):
     name : str
         Object name, which differs between the trays of the two pages.
     shares_line : bool
-        Whether the tray shares its line with other controls, and therefore
-        shows fewer chips.
+        Whether the tray shares its line with other controls, and
+        therefore shows fewer chips.
 
     Attributes
     ----------
@@ -429,8 +429,8 @@ class SetTray(QFrame):
             - self._title.width()
         )
 
-        # 8 pixels between the parts of the line: the buttons, and four more for
-        # title, chips, number of others and sentence
+        # 8 pixels between the parts of the line: the buttons, and four
+        # more for title, chips, number of others and sentence
         room -= LEAST_SENTENCE_WIDTH + 8 * (len(buttons) + 4)
         has_too_many = len(features) > len(self.chips)
         if (
@@ -443,8 +443,8 @@ class SetTray(QFrame):
         for chip in self.chips:
             room -= chip.minimumWidth() + _CHIP_SPACING
 
-            # At least one chip is shown. isHidden, as the tray itself may be
-            # invisible.
+            # At least one chip is shown. isHidden, as the tray itself
+            # may be invisible.
             chip.setVisible(room >= 0 or not n_shown)
             n_shown += not chip.isHidden()
 
@@ -465,8 +465,7 @@ class SetTray(QFrame):
 class _SetChange(QUndoCommand):
     """A change of the edited set of features, to do and to undo.
 
-    ``selection_key`` identifies the selection from
-    which the set was edited.
+    ``selection_key`` identifies the selection from which the set was edited.
     """
 
     def __init__(
@@ -494,8 +493,8 @@ class _SetChange(QUndoCommand):
 class SetTrayController(Controller):
     """Holds the set of features that the user edits, shows it in the trays of two pages, and runs it.
 
-    The set starts as the shown selection. Each selection keeps its edited set
-    while the program runs.
+    The set starts as the shown selection. Each selection keeps its
+    edited set while the program runs.
 
     Parameters
     ----------
@@ -507,8 +506,8 @@ class SetTrayController(Controller):
     Attributes
     ----------
     pointedAt : Signal(str)
-        Sentence on the feature under the mouse, on pages without a tray; ""
-        once the mouse has left the feature.
+        Sentence on the feature under the mouse, on pages without a
+        tray; "" once the mouse has left the feature.
     known : Signal()
         The changes of the set have been computed.
     """
@@ -645,8 +644,8 @@ class SetTrayController(Controller):
     def actions(self, feature: int) -> list[RowAction]:
         """Return the actions of the menu of a feature, by its id: to add it to the set or remove it.
 
-        The set is the one that the user edits. There
-        are no actions if the set cannot be edited.
+        The set is the one that the user edits. There are no actions if
+        the set cannot be edited.
         """
         column = self._session.column_of(feature)
         if not self._is_editable or column is None:
@@ -658,8 +657,9 @@ class SetTrayController(Controller):
     def join_workspace(self, area: QWidget) -> None:
         """Remove features whose chips are dropped on an area outside the trays.
 
-        Escape and a drop outside of the window cancel the drag. The chip cannot
-        tell these two apart, so only a drop on the area removes its feature.
+        Escape and a drop outside of the window cancel the drag. The
+        chip cannot tell these two apart, so only a drop on the area
+        removes its feature.
         """
         area.setAcceptDrops(True)
         area.installEventFilter(self)
@@ -683,8 +683,8 @@ class SetTrayController(Controller):
 
         Rows of the page's tables can then be dragged into the set.
         """
-        # A plot's readout on a feature also says what the feature would change.
-        # It is shown again once the changes are known.
+        # A plot's readout on a feature also says what the feature would
+        # change. It is shown again once the changes are known.
         for plot in page.findChildren(Plot):
             plot.about_feature = self.lines
             plot.pointed.connect(self._on_hovered)
@@ -696,8 +696,8 @@ class SetTrayController(Controller):
     def _serve_table(self, table: TableView, feature_of: Callable[[Any], int]) -> None:
         """Follow the mouse over a table, and let its rows be dragged into the set.
 
-        ``feature_of`` returns the feature id of a row. Id 0 stands for no
-        feature, where the mouse is on no row.
+        ``feature_of`` returns the feature id of a row. Id 0 stands for
+        no feature, where the mouse is on no row.
         """
         table.pointed.connect(
             lambda row: self._on_hovered(0 if row is None else feature_of(row))
@@ -742,8 +742,8 @@ class SetTrayController(Controller):
     @property
     def _is_editable(self) -> bool:
         """Whether the exact left-out errors of the selection's changes can be computed."""
-        # The method that selected the features has such errors, or the RankRLS
-        # that ranks with them.
+        # The method that selected the features has such errors, or the
+        # RankRLS that ranks with them.
         evidence = self._evidence.evidence
         return evidence.model is not None and (
             evidence.all_parts_apply or evidence.has_judge
@@ -780,8 +780,8 @@ class SetTrayController(Controller):
     def _show(self) -> None:
         """Show the set in the visible trays, and have its changes computed if they are needed.
 
-        Each selection has its own set: the selection itself, until the user
-        edits it.
+        Each selection has its own set: the selection itself, until the
+        user edits it.
         """
         evidence = self._evidence.evidence
         dataset = self._session.dataset
@@ -820,17 +820,17 @@ class SetTrayController(Controller):
     def _sentence(self) -> str:
         """Return the sentence that the tray shows on the error of the set or its changes.
 
-        The sentence is on the feature under the mouse.
-        Without such a feature, it is on an inspected
-        feature outside the set, or else on the set.
+        The sentence is on the feature under the mouse. Without such a
+        feature, it is on an inspected feature outside the set, or else
+        on the set.
         """
         model = self._evidence.evidence.model
         changes = self._known_changes
         if model is None or changes is None:
             return tr("Computing …") if self._computed.busy else ""
 
-        # The hovered feature (id 0 if there is none) goes before the inspected
-        # one.
+        # The hovered feature (id 0 if there is none) goes before the
+        # inspected one.
         change = self._change_of(self._hovered_feature or self._inspected_feature)
         if change is not None and (self._hovered_feature or not change.inside):
             return self._in_words(change)
@@ -865,8 +865,7 @@ class SetTrayController(Controller):
     def _change_of(self, feature: int) -> FeatureChange | None:
         """Return the changes of the edited set's error by a feature, given by its id.
 
-        The result is None while the changes are not
-        computed, and for id 0.
+        The result is None while the changes are not computed, and for id 0.
         """
         changes = self._known_changes
         column = self._session.column_of(feature) if feature else None
@@ -883,8 +882,7 @@ class SetTrayController(Controller):
     def _show_in_status(self) -> None:
         """Show the changes of the edited set by the hovered feature in the status line.
 
-        Nothing is shown in the status line while a tray
-        is visible.
+        Nothing is shown in the status line while a tray is visible.
         """
         needs_status = self._hovered_feature and not any(
             tray.isVisible() for tray in self.trays
@@ -908,8 +906,8 @@ class SetTrayController(Controller):
     def _offer(self, position: QPoint) -> None:
         """Open a menu with the features whose addition gives the lowest error, the best one first.
 
-        ``position`` is that of the menu on the screen. Any other feature can be
-        chosen in a dialog.
+        ``position`` is that of the menu on the screen. Any other
+        feature can be chosen in a dialog.
         """
         menu = self._new_menu()
         changes = self._known_changes
@@ -989,10 +987,11 @@ class SetTrayController(Controller):
     def _key(self) -> Key | None:
         """Return a key that identifies the edited set, for which changes are computed.
 
-        It consists of the checksum of the data, the method, the number of the
-        fold, a text of all other settings of the shown model, and the columns
-        of the set, ascending. The changes are computed again whenever it
-        differs. None if there is no set to edit, so that nothing is computed.
+        It consists of the checksum of the data, the method, the number
+        of the fold, a text of all other settings of the shown model,
+        and the columns of the set, ascending. The changes are computed
+        again whenever it differs. None if there is no set to edit, so
+        that nothing is computed.
         """
         selection_key = self._evidence.evidence.key
         if selection_key is None or not self._is_editable:
@@ -1006,8 +1005,8 @@ class SetTrayController(Controller):
     def _compute(self) -> Computation | None:
         """Return the computation of the changes of the set; None without a model.
 
-        The changes are the left-out errors after a feature is added, removed
-        or replaced. `_take` receives them.
+        The changes are the left-out errors after a feature is added,
+        removed or replaced. `_take` receives them.
         """
         request = self._evidence.evidence.search_request
         if request is None:

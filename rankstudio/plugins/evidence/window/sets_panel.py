@@ -41,9 +41,9 @@ _UNPROVED_TEXT = tr(
 class SetsPanel(Panel):
     """A matrix of the sets that are not significantly different from the best set of the selection's size.
 
-    Each row is a set and each column a feature; a cell is filled if the set has
-    the feature. A click on a feature requires it, excludes it, or neither. A
-    sentence shows how much error these conditions cost.
+    Each row is a set and each column a feature; a cell is filled if the
+    set has the feature. A click on a feature requires it, excludes it,
+    or neither. A sentence shows how much error these conditions cost.
 
     Parameters
     ----------
@@ -57,8 +57,8 @@ class SetsPanel(Panel):
         # the plot's entry in the list of exports
         self.plot.shared = Shared("near-best", tr("Sets as good as the best"))
 
-        # the button, with its text without and with an estimated time, and its
-        # tooltip
+        # the button, with its text without and with an estimated time,
+        # and its tooltip
         self.work = WorkRow(
             "sets-work",
             tr("Find these sets"),
@@ -89,8 +89,8 @@ class SetsPanel(Panel):
         ids, names : sequence
             Ids and names of the data's columns.
         conditions : mapping of int to int
-            REQUIRED or EXCLUDED for the features with a condition, by their
-            ids.
+            REQUIRED or EXCLUDED for the features with a condition, by
+            their ids.
         constrained : SizedSubset, optional
             The best set under these conditions; None while it is searched.
         """
@@ -114,8 +114,8 @@ class SetsPanel(Panel):
         sets = near_best.containing(required, excluded)
         lowest = near_best.best.criterion
 
-        # Without such a set, show the best one that meets the conditions;
-        # without conditions, show the selection as well.
+        # Without such a set, show the best one that meets the
+        # conditions; without conditions, show the selection as well.
         listed = [(near_set.criterion, near_set.features) for near_set in sets]
         if constrained is not None and constrained.features and not sets:
             listed = [(constrained.criterion, constrained.features)]
@@ -161,11 +161,10 @@ class SetsPanel(Panel):
     ) -> None:
         """Show how much error the user's conditions on features cost; nothing if not ``is_constrained``.
 
-        ``constrained`` is the best set under the
-        conditions, None while it is searched.
-        ``lowest`` is the lowest error without
-        conditions, and ``n_sets`` the number of sets as
-        good as the best set that meet the conditions.
+        ``constrained`` is the best set under the conditions, None while
+        it is searched. ``lowest`` is the lowest error without
+        conditions, and ``n_sets`` the number of sets as good as the
+        best set that meet the conditions.
         """
         text = ""
         if is_constrained and constrained is None:
@@ -202,10 +201,9 @@ def _matrix_row(
 ) -> MatrixRow:
     """Return the row of a set in the matrix, with its label.
 
-    ``above`` is the share by which the set's error is
-    above the lowest error. ``columns`` are those of the
-    set, ``ids`` are those of the data's columns, and
-    ``selection`` has the ids of the selection.
+    ``above`` is the share by which the set's error is above the lowest
+    error. ``columns`` are those of the set, ``ids`` are those of the
+    data's columns, and ``selection`` has the ids of the selection.
     ``is_first`` is True for the first row.
     """
     features = frozenset(int(ids[column]) for column in columns)
@@ -228,10 +226,10 @@ def _matrix_columns(
 ) -> list[MatrixColumn]:
     """Return the features that are in some set or always shown, the most frequent first.
 
-    ``shares``, (n,), has the share of the sets with each of the data's columns,
-    and ``conditions`` the user's condition on a feature by its id. Required and
-    excluded features precede all others, so that the user can free them also if
-    no set has them.
+    ``shares``, (n,), has the share of the sets with each of the data's
+    columns, and ``conditions`` the user's condition on a feature by its
+    id. Required and excluded features precede all others, so that the
+    user can free them also if no set has them.
     """
     columns = [
         MatrixColumn(

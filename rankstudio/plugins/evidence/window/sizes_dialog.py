@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from rankstudio.plugins.evidence.best_subset import BestSubset, SizedSubset
 
 _DIALOG_SIZE = 720, 420
-# Half of the last digit of a percentage with three decimals; smaller numbers
-# are shown as 0.000 without sign.
+# Half of the last digit of a percentage with three decimals; smaller
+# numbers are shown as 0.000 without sign.
 _MIN_EXCESS = 5e-6
 
 

@@ -61,9 +61,9 @@ class _SetButton(QWidget):
     ) -> None:
         """Show a set, and whether the page is about it (``is_chosen``).
 
-        ``title`` is the text of the button, with ``{k}`` for the number of
-        features. Beside it are the value of ``measure`` and the ids of the
-        features; ``ids`` are those of the data's columns.
+        ``title`` is the text of the button, with ``{k}`` for the number
+        of features. Beside it are the value of ``measure`` and the ids
+        of the features; ``ids`` are those of the data's columns.
         """
         self.button.setText(title.format(k=path_set.size))
         self.button.setAccessibleName(self.button.text())
@@ -75,14 +75,14 @@ class _SetButton(QWidget):
 class SmallestSetRow(QWidget):
     """A sentence on the smallest set as good as the best, and buttons for two sets of the selection path.
 
-    A click on the other set's button asks for its evidence. The row is hidden
-    if the sets of the path are not tested.
+    A click on the other set's button asks for its evidence. The row is
+    hidden if the sets of the path are not tested.
 
     Attributes
     ----------
     asked : Signal(int)
-        The user wants to see the evidence for another set, given by its x value
-        on the path.
+        The user wants to see the evidence for another set, given by its
+        x value on the path.
     """
 
     asked = Signal(int)
@@ -118,8 +118,8 @@ class SmallestSetRow(QWidget):
     def show_sets(self, smallest_set: SmallestSet | None, ids: Sequence[int]) -> None:
         """Show the smallest set of features as good as the best set, and another set of its path.
 
-        The other set is the one that is chosen, or the
-        best set if the smallest set is chosen.
+        The other set is the one that is chosen, or the best set if the
+        smallest set is chosen.
 
         Parameters
         ----------
@@ -160,8 +160,8 @@ class SmallestSetRow(QWidget):
             return
         target = sets.smallest if smallest else sets.other
 
-        # Qt has checked the clicked button; the chosen set stays checked until
-        # the page shows the other one.
+        # Qt has checked the clicked button; the chosen set stays
+        # checked until the page shows the other one.
         is_smallest = sets.chosen.size == sets.smallest.size
         self._smallest.button.setChecked(is_smallest)
         self._other.button.setChecked(not is_smallest)

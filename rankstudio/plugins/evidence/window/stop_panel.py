@@ -49,8 +49,8 @@ _TOO_LONG_TEXT = tr(
 class StopPanel(Panel):
     """Shows where to stop: the p value of each step or the left-out curve, with a sentence.
 
-    The user switches between the two plots. A page may add a third view, about
-    the whole path.
+    The user switches between the two plots. A page may add a third
+    view, about the whole path.
 
     Parameters
     ----------
@@ -89,8 +89,8 @@ class StopPanel(Panel):
         self.advice = named(WrappedLabel(), "stop-advice")
         self.optimism = named(WrappedLabel(), "stop-optimism", role="caption")
 
-        # the button, with its text without and with an estimated time, and its
-        # tooltip
+        # the button, with its text without and with an estimated time,
+        # and its tooltip
         self.work = WorkRow(
             "stop-work",
             tr("Test the steps"),
@@ -162,11 +162,11 @@ class StopPanel(Panel):
         ids : sequence of int
             Feature ids of the data's columns.
         can_test : bool
-            Whether the steps of the method can be tested: only those of greedy
-            RankRLS can.
+            Whether the steps of the method can be tested: only those of
+            greedy RankRLS can.
         final : bool
-            Whether no more permutations are computed, so that the advice where
-            to stop is final.
+            Whether no more permutations are computed, so that the
+            advice where to stop is final.
         is_done : bool
             Whether the steps were tested, as far as that is possible.
         """
@@ -175,8 +175,8 @@ class StopPanel(Panel):
         repeated = evidence.repeated
         self._path_ids = tuple(int(ids[column]) for column in evidence.selected)
 
-        # Why a plot is empty: both are missing only for data that are too
-        # large.
+        # Why a plot is empty: both are missing only for data that are
+        # too large.
         has_neither = tests is None and repeated is None
         no_tests_reason = TOO_LARGE if has_neither else _NO_TIES_TEXT
         no_curve_reason = TOO_LARGE if has_neither else _TOO_LONG_TEXT
@@ -255,8 +255,8 @@ class StopPanel(Panel):
     def _selected_at(self, _: int, step: int) -> int:
         """Return the id of the feature that a step selects.
 
-        ``step`` is counted as in the plot. The id is 0
-        for steps beyond the selection.
+        ``step`` is counted as in the plot. The id is 0 for steps beyond
+        the selection.
         """
         return self._path_ids[step - 1] if 0 < step <= len(self._path_ids) else 0
 
@@ -281,9 +281,8 @@ class StopPanel(Panel):
 def optimism_sentence(evidence: SelectionEvidence) -> str:
     """Return the sentence on the share of the left-out gain that is lost with repeated selection.
 
-    Repeated selection leaves each query out of the
-    selection, too. The sentence is "" until all queries
-    are done.
+    Repeated selection leaves each query out of the selection, too. The
+    sentence is "" until all queries are done.
     """
     repeated = evidence.repeated
     if repeated is None or repeated.repeated.shape[0] < evidence.n_queries:

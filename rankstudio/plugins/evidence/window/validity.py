@@ -15,8 +15,8 @@ from rankstudio.ui.model.selected_model import SelectedModel
 if TYPE_CHECKING:
     from rankstudio.plugins.evidence.model_validity import MeasuredValidity
 
-# most sets of features that are kept: of more features, only some numbers are
-# tried
+# most sets of features that are kept: of more features, only some
+# numbers are tried
 _MAX_SETS = 30
 
 
@@ -41,8 +41,8 @@ class Validity(ModelMeasurement):
 
     def _n_copies(self, step: Step) -> int:
         n_features = len(step.selected)
-        # each set is kept alone, and masked; their order may need each feature
-        # masked
+        # each set is kept alone, and masked; their order may need each
+        # feature masked
         return 2 * n_features * (min(n_features, _MAX_SETS) + n_features)
 
     def _measurement_steps(

@@ -57,8 +57,8 @@ class ValidityView(QWidget):
         self.plot.feature_at = self._feature_kept_last
         self.sentence = named(WrappedLabel(), "validity-sentence", role="caption")
 
-        # the button, with its text without and with an estimated time, and its
-        # tooltip
+        # the button, with its text without and with an estimated time,
+        # and its tooltip
         self.work = WorkRow(
             "validity-work",
             tr("Compute validity"),

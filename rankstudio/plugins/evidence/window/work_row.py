@@ -29,13 +29,13 @@ class WorkRow(QWidget):
     offer : str
         Text of the button if the duration is unknown: "Find the sets".
     timed : str
-        Text of the button with the estimated duration: "Find the sets (about
-        {time})".
+        Text of the button with the estimated duration: "Find the sets
+        (about {time})".
     tip : str
         Tooltip of the button.
     bounded : str
-        Text of the button if the estimate is an upper bound: "Find the sets (at
-        most {time})".
+        Text of the button if the estimate is an upper bound: "Find the
+        sets (at most {time})".
 
     Attributes
     ----------
@@ -95,8 +95,8 @@ class WorkRow(QWidget):
         Parameters
         ----------
         progress : Progress
-            Whether the computation is offered, waits, runs or was stopped; the
-            row is hidden in other states.
+            Whether the computation is offered, waits, runs or was
+            stopped; the row is hidden in other states.
         seconds : float
             Estimated duration; infinity without an estimate.
         share : float

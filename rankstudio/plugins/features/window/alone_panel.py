@@ -53,8 +53,8 @@ _BETWEEN = 14.0  # pixels between entries of the legend
 class AlonePanel(Panel):
     """A plot of how each feature ranks alone on each part.
 
-    A part is the training, validation or test part of a fold. The user sorts
-    the features by measure or by id.
+    A part is the training, validation or test part of a fold. The user
+    sorts the features by measure or by id.
     """
 
     def __init__(self, theme: Theme) -> None:
@@ -82,8 +82,8 @@ class AlonePanel(Panel):
     def mark(self, selected: Sequence[int], feature: int | None) -> None:
         """Fill the dots of a model's columns, and mark the column of the inspected feature.
 
-        Columns are those of the data; the plot, which may have only some of
-        them, counts its own features by position.
+        Columns are those of the data; the plot, which may have only
+        some of them, counts its own features by position.
         """
         columns = (
             self.plot.shown.columns
@@ -150,9 +150,9 @@ class AloneController(Controller):
         self.panels = (self.panel,)
         self.panel.plot.picked.connect(self._on_picked)
 
-        # The measures are computed again if the key has changed after one of
-        # the signals `on`, and the panel is visible. Other jobs are done
-        # between two of its results.
+        # The measures are computed again if the key has changed after
+        # one of the signals `on`, and the panel is visible. Other jobs
+        # are done between two of its results.
         triggers = (
             session.datasetChanged,
             session.foldChanged,
@@ -218,8 +218,8 @@ class AloneController(Controller):
         def show(update: FeaturesAlone | float) -> None:
             """Show the measures, or the share of features that are measured so far.
 
-            In the enclosing method are the ids and names of the data for which
-            that method was called.
+            In the enclosing method are the ids and names of the data
+            for which that method was called.
             """
             if isinstance(update, float):
                 self.panel.show_share(update)
@@ -265,9 +265,9 @@ def _measured(
 ) -> Iterator[FeaturesAlone | float]:
     """Measure how well each feature of a fold ranks the documents alone.
 
-    ``measure`` and ``convention`` say how rankings are measured, and test parts
-    are left out if ``sealed``. Yield the share that is done, repeatedly, and
-    finally the measures of all features.
+    ``measure`` and ``convention`` say how rankings are measured, and
+    test parts are left out if ``sealed``. Yield the share that is done,
+    repeatedly, and finally the measures of all features.
     """
     from rankstudio.engine.analysis.features.features_alone import measuring_alone  # noqa: PLC0415 - on the worker only
 
@@ -277,8 +277,8 @@ def _measured(
 class AlonePlot(Plot):
     """A plot with a dot for each feature and part at the measure of the ranking by this feature alone.
 
-    Dots of the model's features are filled. Vertical lines mark the inspected
-    feature and the one under the mouse.
+    Dots of the model's features are filled. Vertical lines mark the
+    inspected feature and the one under the mouse.
 
     Attributes
     ----------
@@ -293,8 +293,9 @@ class AlonePlot(Plot):
         self.shown: FeaturesAlone | None = None
         self.by_id = False
 
-        # Ids and names of the n features, their positions in the shown order,
-        # whether they are in the model, and the position of the inspected one.
+        # Ids and names of the n features, their positions in the shown
+        # order, whether they are in the model, and the position of the
+        # inspected one.
         self._ids: Ints = np.empty(0, dtype=np.int64)
         self._names: tuple[str, ...] = ()
         self._order: Ints = np.empty(0, dtype=np.int64)
@@ -330,8 +331,8 @@ class AlonePlot(Plot):
     def mark(self, selected: Sequence[int], feature: int | None) -> None:
         """Fill the dots of a model's features, and mark the inspected feature, None for none.
 
-        ``selected`` and ``feature`` are positions among the features of the
-        plot.
+        ``selected`` and ``feature`` are positions among the features of
+        the plot.
         """
         self._selected = np.zeros(self._order.size, dtype=np.bool_)
 
@@ -365,8 +366,8 @@ class AlonePlot(Plot):
     def figure(self) -> RowsFigure:
         """Return a figure with a row per feature in the shown order; features of the model are highlighted.
 
-        There are at most `MOST_ROWS` rows. If the model has all features, none
-        is highlighted.
+        There are at most `MOST_ROWS` rows. If the model has all
+        features, none is highlighted.
         """
         order = self._order[:MOST_ROWS].tolist()
         parts = self.shown.parts.items() if self.shown is not None else ()
@@ -491,8 +492,8 @@ class AlonePlot(Plot):
         if self.shown is None or self.is_empty():
             return
 
-        # Pixels between two features. With a radius of 0.4 of these, the dots of
-        # neighbours do not touch.
+        # Pixels between two features. With a radius of 0.4 of these,
+        # the dots of neighbours do not touch.
         first_x, last_x = frame.x_range
         feature_width = frame.area.width() / max(1.0, last_x - first_x)
         radius = float(np.clip(feature_width * 0.4, _LEAST_RADIUS, _RADIUS))
@@ -516,8 +517,9 @@ class AlonePlot(Plot):
 
     def _draw_marked(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw a vertical line at the inspected feature, and one at the feature under the mouse."""
-        # `_index_of` returns the position in the shown order. Half a pixel is
-        # added, as lines are sharp only in the middle of pixels.
+        # `_index_of` returns the position in the shown order. Half a
+        # pixel is added, as lines are sharp only in the middle of
+        # pixels.
         for column, color in (
             (self.under_mouse, colors.q("line")),
             (self._feature, colors.q("accent")),
@@ -544,9 +546,9 @@ class AlonePlot(Plot):
             return
         entries = self._entries()
 
-        # Each entry has the name of a part and a width, in which the space
-        # after it is contained. All sizes are in pixels: a line of 18, with a
-        # swatch of 8 for the marker.
+        # Each entry has the name of a part and a width, in which the
+        # space after it is contained. All sizes are in pixels: a line
+        # of 18, with a swatch of 8 for the marker.
         x = frame.area.right() - sum(width for _, width in entries) + _BETWEEN
         painter.setFont(font(SMALL))
         for i, (name, width) in enumerate(entries):
@@ -590,8 +592,8 @@ class AlonePlot(Plot):
     def summary(self) -> str:
         """Return a description of the plot for screen readers.
 
-        The description has the best single feature, and the measures of the
-        inspected feature.
+        The description has the best single feature, and the measures of
+        the inspected feature.
         """
         if self.shown is None:
             return ""

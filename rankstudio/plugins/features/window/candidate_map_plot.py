@@ -53,18 +53,20 @@ _MAX_BAR_HEIGHT = 120.0
 class CandidateMapPlot(HeatMapPlot):
     """A plot of the candidates of a path, colored by their scores or ranks at each step.
 
-    Rows are features, from top to bottom in the order of the path; columns are
-    steps. The selection of each step is outlined, and the row of the inspected
-    feature and the column of the inspected step are marked. A click or an arrow
-    key inspects the feature and the step of a cell.
+    Rows are features, from top to bottom in the order of the path;
+    columns are steps. The selection of each step is outlined, and the
+    row of the inspected feature and the column of the inspected step
+    are marked. A click or an arrow key inspects the feature and the
+    step of a cell.
 
     Attributes
     ----------
     shown : CandidateMap or None
         The part of the map for which there is room.
     cellPicked : Signal(int, int)
-        The user clicked a cell or moved to it by an arrow key: the feature's
-        column in the data, and the position of the step on the path.
+        The user clicked a cell or moved to it by an arrow key: the
+        feature's column in the data, and the position of the step on
+        the path.
     """
 
     cellPicked = Signal(int, int)
@@ -113,8 +115,8 @@ class CandidateMapPlot(HeatMapPlot):
         steps : str
             Name of a column: "step", "iteration".
         ids : sequence of int
-            Ids of all features; without them the plot does not know the feature
-            under the mouse.
+            Ids of all features; without them the plot does not know the
+            feature under the mouse.
         """
         self.set_names("", steps)
         self._whole_map = candidate_map
@@ -131,8 +133,8 @@ class CandidateMapPlot(HeatMapPlot):
     def mark(self, feature: int | None, step_position: int | None) -> None:
         """Mark the inspected feature and the inspected step.
 
-        ``feature`` is the column of the feature, and ``step_position`` the
-        position of the step on the path; None removes a mark.
+        ``feature`` is the column of the feature, and ``step_position``
+        the position of the step on the path; None removes a mark.
         """
         self._feature = feature
         self._step_position = step_position
@@ -140,9 +142,10 @@ class CandidateMapPlot(HeatMapPlot):
 
     def key(self) -> tuple[str, str, str]:
         """Return the meanings of the best, the middle and the worst color."""
-        # A color is a share of the step's best score. Of a score whose least
-        # value is selected, the share is the best score divided by it. Without
-        # a zero, it is the position between the worst and the best score.
+        # A color is a share of the step's best score. Of a score whose
+        # least value is selected, the share is the best score divided
+        # by it. Without a zero, it is the position between the worst
+        # and the best score.
         if self._shows_ranks:
             return tr("first"), tr("middle"), tr("last")
         if self._score is not None and self._score.least:
@@ -163,23 +166,23 @@ class CandidateMapPlot(HeatMapPlot):
     def frame_for(self, size: QSizeF) -> Frame:
         """Return the frame of the cells.
 
-        ``size`` is that of the whole plot in pixels. The names are at the left
-        of the frame, the numbers of steps above it, and the color bar at its
-        right.
+        ``size`` is that of the whole plot in pixels. The names are at
+        the left of the frame, the numbers of steps above it, and the
+        color bar at its right.
         """
         metrics = QFontMetricsF(font(TINY, bold=True))  # the marked feature is bold
         features = self._whole_map.features if self._whole_map else ()
 
-        # The names of all features are measured, shown or not, so that the
-        # columns do not move. Of ten thousand names, measuring the longest ones
-        # is enough.
+        # The names of all features are measured, shown or not, so that
+        # the columns do not move. Of ten thousand names, measuring the
+        # longest ones is enough.
         names = nlargest(
             _N_MEASURED_NAMES, (self._all_names[f] for f in features), key=len
         )
         widest = max(map(metrics.horizontalAdvance, names), default=0.0)
 
-        # Between two parts there are AIR pixels. The numbers of steps above need
-        # HEADER pixels, and 4 are free below.
+        # Between two parts there are AIR pixels. The numbers of steps
+        # above need HEADER pixels, and 4 are free below.
         left = ceil(min(widest, size.width() * _MAX_NAMES_SHARE)) + AIR + 1
         right = color_bar_width(self.key()) + 3 * AIR
         width = max(1.0, size.width() - left - right)
@@ -238,8 +241,8 @@ class CandidateMapPlot(HeatMapPlot):
             ),
             Line(location),
         ]
-        # A share of the best score has a meaning only if the best score is the
-        # greatest, and 0 means no effect.
+        # A share of the best score has a meaning only if the best score
+        # is the greatest, and 0 means no effect.
         if self._score is not None and self._score.from_zero and not self._score.least:
             lines.append(Line(tr("share of the best"), percentage(share)))
         n_candidates = int(self.shown.n_candidates[column])
@@ -269,8 +272,9 @@ class CandidateMapPlot(HeatMapPlot):
             else tr("share of the best score of the step")
         )
 
-        # The scale goes from the first rank, 1, or the share 0, to the greatest
-        # value. Ranks are written into the cells, the first in the darkest color.
+        # The scale goes from the first rank, 1, or the share 0, to the
+        # greatest value. Ranks are written into the cells, the first in
+        # the darkest color.
         greatest = float(np.nanmax(values)) if np.isfinite(values).any() else 1.0
         figure_title = self.accessibleName()
         if score:
@@ -325,8 +329,9 @@ class CandidateMapPlot(HeatMapPlot):
 
         A click on a feature's name picks the cell in the marked column.
         """
-        # A name is left of the cells: the point is moved to the first cell of its
-        # row. `step_positions` has the positions of the shown steps on the path.
+        # A name is left of the cells: the point is moved to the first
+        # cell of its row. `step_positions` has the positions of the
+        # shown steps on the path.
         frame = self.frame()
         cell = self.hit_test(QPointF(max(point.x(), frame.area.left()), point.y()))
         if cell is not None and self.shown is not None:
@@ -346,8 +351,8 @@ class CandidateMapPlot(HeatMapPlot):
     def step(self, right: int, down: int) -> bool:
         """Move the marks of feature and step by a cell, also beyond the visible part of the map.
 
-        Return whether there is a map. ``right`` and ``down`` are -1, 0 or 1, by
-        the arrow key.
+        Return whether there is a map. ``right`` and ``down`` are -1, 0
+        or 1, by the arrow key.
         """
         full_map = self._whole_map
         if full_map is None or self.shown is None:
@@ -357,8 +362,8 @@ class CandidateMapPlot(HeatMapPlot):
         rest = [f for f in full_map.features if f not in self.shown.features]
         features = [*self.shown.features, *rest]
 
-        # Of iterations and rounds, only some are in the map, and the marks move
-        # between these. Positions are those on the path.
+        # Of iterations and rounds, only some are in the map, and the
+        # marks move between these. Positions are those on the path.
         step_positions = (
             self.shown.step_positions
             if not full_map.growing
@@ -444,8 +449,8 @@ class CandidateMapPlot(HeatMapPlot):
                 np.abs(np.array(visible.step_positions) - self._step_position).argmin()
             )
 
-        # Colors need values from 0 to 1: the shares, or 1 for the first rank
-        # and 0 for the last.
+        # Colors need values from 0 to 1: the shares, or 1 for the first
+        # rank and 0 for the last.
         values = visible.shares
         if self._shows_ranks:
             values = 1.0 - (visible.ranks - 1.0) / np.maximum(

@@ -47,16 +47,16 @@ _EVERY_FOLD_TEXT = tr(
 class FeaturesController(PageController):
     """Shows paths and feature profiles, and applies the user's actions on them to the session.
 
-    The Select page and the Features page each have a path (the features of the
-    inspected model) and an inspector (the profile of the inspected feature). A
-    path is only updated while it is visible.
+    The Select page and the Features page each have a path (the features
+    of the inspected model) and an inspector (the profile of the
+    inspected feature). A path is only updated while it is visible.
 
     Parameters
     ----------
     theme : Theme
     models : Models
-        Session and current model to show, and the worker that computes profiles
-        of features.
+        Session and current model to show, and the worker that computes
+        profiles of features.
 
     Attributes
     ----------
@@ -77,9 +77,9 @@ class FeaturesController(PageController):
         self._absence = models.absence
         self._absence.changed.connect(self._explain)
 
-        # Ids of the inspected feature, whose profile is shown, and of the
-        # feature in the current row of a path, which is inspected when the row
-        # stays for a moment.
+        # Ids of the inspected feature, whose profile is shown, and of
+        # the feature in the current row of a path, which is inspected
+        # when the row stays for a moment.
         self._feature: int | None = None
         self._marked_feature: int | None = None
         self._inspect_timer = single_shot(
@@ -209,8 +209,8 @@ class FeaturesController(PageController):
     def show_at(self, feature: int, size: int | None) -> None:
         """Inspect a feature, by its id, at once, and the model with ``size`` features.
 
-        Without a size (None), the model stays. A profile that would be computed
-        after a pause is computed now.
+        Without a size (None), the model stays. A profile that would be
+        computed after a pause is computed now.
         """
         if size is not None:
             self._inspect_size(size)
@@ -277,8 +277,8 @@ class FeaturesController(PageController):
     def _selected(self) -> tuple[int, ...]:
         """Return the columns of the features of the inspected model.
 
-        The profile has the correlations of the inspected feature with these
-        features.
+        The profile has the correlations of the inspected feature with
+        these features.
         """
         model = self._current.shown.inspected
         return model.step.selected if model is not None else ()
@@ -286,9 +286,9 @@ class FeaturesController(PageController):
     def _weighed_model(self) -> tuple[Plan, Mapping[str, Any], Step] | None:
         """Return plan, parameters and step of the inspected model.
 
-        Return None if its method does not weigh features by penalties: such a
-        method gives a lower weight to a feature that is similar to others of
-        the model.
+        Return None if its method does not weigh features by penalties:
+        such a method gives a lower weight to a feature that is similar
+        to others of the model.
         """
         model = self._current.shown.inspected
         if model is None or not model.plan.entry.weighs_features:
@@ -317,8 +317,8 @@ class FeaturesController(PageController):
     def _visible_paths(self) -> list[FeaturesPanel]:
         """Return the visible panels of a path.
 
-        A path may be on the Select page and on the Features page. If neither is
-        visible, return the panel of the Select page.
+        A path may be on the Select page and on the Features page. If
+        neither is visible, return the panel of the Select page.
         """
         return [panel for panel in self._path_panels if panel.isVisible()] or [
             self.features
@@ -329,8 +329,8 @@ class FeaturesController(PageController):
     ) -> None:
         """Show a path, with the model at a position of it, in the visible panels.
 
-        ``choice`` is the k of the chosen model, which is marked if the shown
-        model is another one; else None.
+        ``choice`` is the k of the chosen model, which is marked if the
+        shown model is another one; else None.
         """
         dataset = self._session.dataset
         if dataset is not None:
@@ -366,7 +366,8 @@ class FeaturesController(PageController):
         rules = rules_text(model.plan.convention, model.plan.evaluated)
 
         # A model that the user inspects instead of the chosen one
-        # (`inspection`) is not tested. A sealed test part is covered by a link.
+        # (`inspection`) is not tested. A sealed test part is covered by
+        # a link.
         for panel in self._visible_paths():
             if self._session.sealed and model.fold.test is not None:
                 panel.cover_test()
@@ -413,8 +414,8 @@ class FeaturesController(PageController):
     def _release_for_inspection(self) -> None:
         """Move the mark in the visible paths to the inspected model.
 
-        The mark stays where it is if no model is inspected any more, for
-        instance after a pin.
+        The mark stays where it is if no model is inspected any more,
+        for instance after a pin.
         """
         if self._session.inspection is not None:
             self._release()

@@ -59,8 +59,8 @@ class FeatureTasks:
         selected : tuple of int
             Columns of a model, with which the feature is correlated.
         weighed : tuple, optional
-            Plan, parameters and model of a method that weighs features; the
-            profile then has the importance of the feature.
+            Plan, parameters and model of a method that weighs features;
+            the profile then has the importance of the feature.
         """
         profile = self._inspector_of(fold, convention, measure).profile(
             column, selected
@@ -72,9 +72,9 @@ class FeatureTasks:
         )
         from rankstudio.engine.analysis.features.fsmrank_bounds import bounds_of  # noqa: PLC0415 - on the worker only
 
-        # The method penalises features that are similar to others of the model,
-        # so that the profile has the similarities to the other features
-        # (`rest`).
+        # The method penalises features that are similar to others of
+        # the model, so that the profile has the similarities to the
+        # other features (`rest`).
         plan, parameters, step = weighed
         data = self._folds.prepared(plan, fold).train
         rest = [other for other in selected if other != column]
@@ -91,8 +91,9 @@ class FeatureTasks:
     ) -> ChoiceExplanation:
         """Explain why the feature in a 0-based column is in a model or is not.
 
-        ``context`` has the path of the model. Correlations are those of the
-        fold's training part; without a fold, the explanation has none.
+        ``context`` has the path of the model. Correlations are those of
+        the fold's training part; without a fold, the explanation has
+        none.
         """
         from rankstudio.plugins.features.choice_explanation import explain  # noqa: PLC0415 - on the worker only
 
@@ -106,8 +107,8 @@ class FeatureTasks:
     ) -> Substitutes:
         """Find possible substitutes for the features of a model.
 
-        ``position`` is that of the model on ``path``, a path of ``plan`` on
-        ``fold``.
+        ``position`` is that of the model on ``path``, a path of
+        ``plan`` on ``fold``.
         """
         from rankstudio.engine.analysis.features.candidate_map import CandidateGroups  # noqa: PLC0415 - on the worker only
         from rankstudio.plugins.features.substitutes import substitutes  # noqa: PLC0415 - on the worker only
@@ -135,8 +136,8 @@ class FeatureTasks:
     ) -> tuple[ComparedDensities, ...]:
         """Return the densities of features, by which the method scored them.
 
-        ``columns`` are those of the features, and ``path`` is the path of the
-        method.
+        ``columns`` are those of the features, and ``path`` is the path
+        of the method.
         """
         from rankstudio.plugins.features.compared_densities import compared_densities  # noqa: PLC0415 - on the worker only
 
@@ -149,8 +150,8 @@ class FeatureTasks:
         """Return the object that computes profiles of features on a fold, which is kept for the next call.
 
         A fold's correlations are computed once, whatever the measure. A
-        convention is a set of rules of measures; without a convention or
-        measure (""), the object may have any.
+        convention is a set of rules of measures; without a convention
+        or measure (""), the object may have any.
         """
         from rankstudio.plugins.features.feature_profile import Inspector  # noqa: PLC0415 - on the worker only
 

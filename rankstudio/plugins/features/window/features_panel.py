@@ -59,19 +59,19 @@ class FeatureRow:
     Attributes
     ----------
     rank : int or None
-        Number of features k at which the feature enters the model; None for a
-        banned feature.
+        Number of features k at which the feature enters the model; None
+        for a banned feature.
     feature_id : int
         1-based.
     name : str
     weight : float
         Weight in the shown model; NaN if the model does not have the feature.
     gain : float
-        Reduction of the criterion per document when the feature was selected;
-        NaN if several features were selected at once.
+        Reduction of the criterion per document when the feature was
+        selected; NaN if several features were selected at once.
     after : float
-        Measure on the validation part after the feature was selected; NaN if it
-        is unknown.
+        Measure on the validation part after the feature was selected;
+        NaN if it is unknown.
     chosen : bool
         Whether the feature is in the shown model.
     pinned, banned : bool
@@ -80,8 +80,8 @@ class FeatureRow:
     group : str
         Name of the group with which the feature is selected; "" without a group.
     is_choice : bool
-        Whether the chosen model ends with this feature, while another model is
-        inspected.
+        Whether the chosen model ends with this feature, while another
+        model is inspected.
     """
 
     rank: int | None
@@ -121,15 +121,15 @@ def path_rows(
     arrivals : Arrivals, optional
         Arrivals of the same path from an earlier call, when the path was shorter.
     groups : Mapping of str to tuple of int, optional
-        Groups of features of the path, given by ids; they are pinned and banned
-        as a whole.
+        Groups of features of the path, given by ids; they are pinned
+        and banned as a whole.
 
     Returns
     -------
     tuple of FeatureRow
-        Features that are selected by one step are sorted by absolute weight,
-        and only the last of them has a gain and a measure. At most the first
-        thousand features of a step are returned.
+        Features that are selected by one step are sorted by absolute
+        weight, and only the last of them has a gain and a measure. At
+        most the first thousand features of a step are returned.
     """
     parameters = path.unit.parameters
     groups = groups or {}
@@ -141,8 +141,9 @@ def path_rows(
     values_after_steps = path.validation.get(measure)
     chosen = set(model.selected)
 
-    # A row for each column that a step of the path adds. Gain and measure are
-    # those of the whole step, and stand in the row of its last feature.
+    # A row for each column that a step of the path adds. Gain and
+    # measure are those of the whole step, and stand in the row of its
+    # last feature.
     rows: list[FeatureRow] = []
     for index, new_columns in (arrivals or Arrivals()).of(path):
         if len(new_columns) > 1:
@@ -211,8 +212,9 @@ def has_own_values(
 class Arrivals:
     """The columns that each step of a path adds, remembered while the path grows.
 
-    Only the steps since the last call are examined: examining all columns of
-    all steps took a second for two thousand steps, each time one was added.
+    Only the steps since the last call are examined: examining all
+    columns of all steps took a second for two thousand steps, each time
+    one was added.
     """
 
     def __init__(self) -> None:
@@ -222,8 +224,8 @@ class Arrivals:
     def of(self, path: PathResult) -> list[tuple[int, list[int]]]:
         """Return the columns that each model of a path adds.
 
-        The list has, for each such model, the position of the model among the
-        steps, and the columns that no earlier model has.
+        The list has, for each such model, the position of the model
+        among the steps, and the columns that no earlier model has.
         """
         # Of iterations, only the last one is a model; `models` is the
         # slice of the steps that are models.
@@ -233,8 +235,8 @@ class Arrivals:
                 for position in range(len(path.steps))[path.models]
             ]
 
-        # The steps of the last call are known. A path that does not continue
-        # that one starts from nothing.
+        # The steps of the last call are known. A path that does not
+        # continue that one starts from nothing.
         n_known = len(self._arrivals)
         is_other_path = n_known > len(path.steps) or (
             n_known > 0 and path.steps[n_known - 1] is not self._last_step
@@ -271,8 +273,8 @@ def _row_tone(row: FeatureRow) -> str:
 def _row_hint(row: FeatureRow, weight: str = tr("weight")) -> str:
     """Return the tooltip of a row of the table, about its feature.
 
-    The tooltip has id and name, weight, group, and whether the feature is
-    pinned or banned. ``weight`` is the word for the weight, such as
+    The tooltip has id and name, weight, group, and whether the feature
+    is pinned or banned. ``weight`` is the word for the weight, such as
     "importance". Lines without a value are left out.
     """
     state = ""
@@ -425,22 +427,22 @@ def columns(
 class FeaturesPanel(Panel):
     """A table of the features of one path in the order of selection; features beyond the shown k are muted.
 
-    A click or the arrow keys inspect the model that ends with a row, and a
-    double click or Enter chooses it. P pins and B bans the feature of the row,
-    or frees it again.
+    A click or the arrow keys inspect the model that ends with a row,
+    and a double click or Enter chooses it. P pins and B bans the
+    feature of the row, or frees it again.
 
     Attributes
     ----------
     picked : Signal(int)
-        The user moved to another row: number of features k of the model that
-        ends with it.
+        The user moved to another row: number of features k of the model
+        that ends with it.
     confirmed : Signal()
         The user chooses the model that was picked last.
     inspected : Signal(int)
         The user moved to another row: id of its feature.
     toggled : Signal(str, int)
-        "pinned" or "banned", and the id of the feature that the user pins, bans
-        or frees.
+        "pinned" or "banned", and the id of the feature that the user
+        pins, bans or frees.
     offered : callable
         Returns further actions for the menu of a row, by the id of its feature.
     """
@@ -453,15 +455,15 @@ class FeaturesPanel(Panel):
     def __init__(self, theme: Theme, name: str = "features") -> None:
         super().__init__(theme, tr("Path"), padding=0, name=f"{name}-panel")
 
-        # The table's columns depend on the measure, on whether features have
-        # weights rather than importances, and on the number of digits of the
-        # greatest id.
+        # The table's columns depend on the measure, on whether features
+        # have weights rather than importances, and on the number of
+        # digits of the greatest id.
         self._measure = "MAP"
         self._linear = True
         self._digits = 2
 
-        # Size of the shown model, ids of the features in the shown order, and
-        # the columns that each step of the path adds.
+        # Size of the shown model, ids of the features in the shown
+        # order, and the columns that each step of the path adds.
         self._k = 0
         self._order: list[int] = []
         self._arrivals = Arrivals()
@@ -585,8 +587,8 @@ class FeaturesPanel(Panel):
         path : PathResult
             Path of the margins. Margins of a path that is no longer shown are ignored.
         margins : mapping of int to float
-            Share of the score by the id of the feature; empty for a method that
-            compares no candidates.
+            Share of the score by the id of the feature; empty for a
+            method that compares no candidates.
         note : str
             A sentence that defines the margins.
         """
@@ -723,8 +725,8 @@ class FeaturesPanel(Panel):
     def _lay_out(self) -> None:
         """Lay out the table and what is below it.
 
-        Below the table are the note on margins, the test measures, and the link
-        to sealed test measures.
+        Below the table are the note on margins, the test measures, and
+        the link to sealed test measures.
         """
         self._test.setContentsMargins(12, 5, 12, 3)
         self._test.hide()
@@ -737,8 +739,8 @@ class FeaturesPanel(Panel):
     def _tool(self, name: str, state: str, key: str, text: str) -> QToolButton:
         """Add a button and a shortcut that pin or ban the marked feature, and return the button.
 
-        ``name`` is that of the icon, ``state`` is "pinned" or "banned", ``key``
-        the letter of the shortcut, and ``text`` the tooltip.
+        ``name`` is that of the icon, ``state`` is "pinned" or "banned",
+        ``key`` the letter of the shortcut, and ``text`` the tooltip.
         """
         button = named(self.add_tool(name, text), f"features-{name}")
         button.clicked.connect(lambda: self._toggle(state))
@@ -758,9 +760,9 @@ class FeaturesPanel(Panel):
             (row for row in rows if row.feature_id == self._held_feature), None
         )
 
-        # The row of rank k is the last one of the model with k features. Banned
-        # features have no rank and are far below, so that the table does not
-        # scroll to them.
+        # The row of rank k is the last one of the model with k
+        # features. Banned features have no rank and are far below, so
+        # that the table does not scroll to them.
         rank = self._k if self._rows_are_models else 1
         row = held_row or next((row for row in rows if row.rank == rank), None)
         self.table.select(row, scroll=row is None or row.rank is not None)
@@ -770,8 +772,8 @@ class FeaturesPanel(Panel):
         columns = self.table.rows_model.columns
         rows = self.table.rows_model.rows
 
-        # A tree adds several features at once, so that most rows of these
-        # columns would be empty.
+        # A tree adds several features at once, so that most rows of
+        # these columns would be empty.
         has_rounds = (
             self._shown_path is not None
             and self._shown_path.step_kind is StepKind.ROUNDS
@@ -787,8 +789,8 @@ class FeaturesPanel(Panel):
             column.key: scaled(column.width) for column in columns if not column.stretch
         }
 
-        # The bars of the weights are hidden apart from the numbers, as if they
-        # were a column: the column of weights is then narrower.
+        # The bars of the weights are hidden apart from the numbers, as
+        # if they were a column: the column of weights is then narrower.
         widths["weight"] = scaled(WEIGHT if self._linear else IMPORTANCE)
         widths["bars"] = WEIGHT_BAR + PAD
         longest_id = str(max((row.feature_id for row in rows), default=0))
@@ -796,8 +798,8 @@ class FeaturesPanel(Panel):
         widths["feature_id"] = max(widths["feature_id"], id_width)
         visible_width = sum(width for key, width in widths.items() if key not in hidden)
 
-        # Pixels that are left to the names. Until that is enough, columns are
-        # hidden one after the other, in this order.
+        # Pixels that are left to the names. Until that is enough,
+        # columns are hidden one after the other, in this order.
         free_width = self.width() - _SCROLL_BAR_WIDTH - visible_width
         names_width = self._width_of_names()
         for key in _GIVING_WAY if self._rows_are_models else _GIVING_WAY_TO_WEIGHTS:
@@ -822,8 +824,8 @@ class FeaturesPanel(Panel):
             n for n, column in enumerate(model.columns) if column.key == "name"
         )
 
-        # Measuring a name takes 10 µs, and there may be thousands: only the
-        # longest names are measured.
+        # Measuring a name takes 10 µs, and there may be thousands: only
+        # the longest names are measured.
         longest = nlargest(_N_MEASURED_NAMES, set(map(_row_name, model.rows)), key=len)
         widest = max(map(metrics.horizontalAdvance, longest), default=0)
         header = self.table.horizontalHeader().sectionSizeHint(number)
@@ -832,8 +834,8 @@ class FeaturesPanel(Panel):
     def _actions(self, row: FeatureRow) -> list[RowAction]:
         """Return the actions of the context menu for a row.
 
-        The actions are to pin the row's feature, to ban it, and those that
-        other parts of the window offer.
+        The actions are to pin the row's feature, to ban it, and those
+        that other parts of the window offer.
         """
         pin = tr("Unpin") if row.pinned else tr("Pin")
         ban = tr("Allow again") if row.banned else tr("Ban")
@@ -856,8 +858,8 @@ class FeaturesPanel(Panel):
         self._update_tools()
         self.inspected.emit(row.feature_id)
         if self._rows_are_models and row.rank is not None and row.rank != self._k:
-            # Noted before the model is shown, so that showing it does not mark
-            # its row anew, which would scroll the table.
+            # Noted before the model is shown, so that showing it does
+            # not mark its row anew, which would scroll the table.
             self._k = row.rank
             self.picked.emit(row.rank)
 
@@ -872,8 +874,8 @@ class FeaturesPanel(Panel):
     def _on_clicked(self, row: FeatureRow) -> None:
         """Inspect the model of a clicked row.
 
-        This matters for a row that was marked already, but is not the last row
-        of the shown model.
+        This matters for a row that was marked already, but is not the
+        last row of the shown model.
         """
         if row.rank != self._k:
             self._on_chosen(row)

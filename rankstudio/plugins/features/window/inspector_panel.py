@@ -53,8 +53,8 @@ _EXPLAINED_LABEL = tr("all of them, R²")
 _EXPLAINED_HELP = tr(
     "Share of its variance within queries explained by a linear function of all selected features"
 )
-# rows of a table: each takes 0.2 ms, and a ranker with all features would have
-# thousands
+# rows of a table: each takes 0.2 ms, and a ranker with all features
+# would have thousands
 _MAX_ROWS = 60
 _MIN_HEIGHT = 96  # pixels of the tables
 _MIN_PLOT_HEIGHT = 52  # pixels
@@ -75,9 +75,9 @@ class InspectorPanel(Panel):
     name : str
         Beginning of the object name.
     tables : bool
-        Whether the panel has tables with the feature's measures on each part,
-        and with its correlations with the features of a model; otherwise these
-        are among the facts.
+        Whether the panel has tables with the feature's measures on each
+        part, and with its correlations with the features of a model;
+        otherwise these are among the facts.
 
     Attributes
     ----------
@@ -93,8 +93,8 @@ class InspectorPanel(Panel):
         super().__init__(theme, tr("Inspector"), name=f"{name}-panel")
         self.plot = named(DensityPlot(theme), "density-plot", tr("Values by relevance"))
 
-        # The minimum is less than that of other plots, so that there is room
-        # for the facts.
+        # The minimum is less than that of other plots, so that there is
+        # room for the facts.
         self.plot.setMinimumHeight(_MIN_PLOT_HEIGHT)
         facts_label = WrappedLabel(text_format=Qt.TextFormat.RichText)
         self.facts = named(
@@ -189,8 +189,8 @@ class InspectorPanel(Panel):
     def define(self, feature_set: FeatureSet | None, feature: int) -> None:
         """Show the definition of a feature in a search engine's feature set.
 
-        ``feature`` is the id. Nothing is shown if the set does not have it, or
-        without a set (None).
+        ``feature`` is the id. Nothing is shown if the set does not have
+        it, or without a set (None).
         """
         text = feature_set.definition(feature) if feature_set is not None else ""
         if self.tables is not None:
@@ -280,9 +280,10 @@ def facts(profile: FeatureProfile, *, with_measures: bool = True) -> str:
 class ProfileTables(ColumnArea):
     """Shows the numbers of a `FeatureProfile` as tables, and the feature's definition in a search engine.
 
-    The tables are, one below the other: the measures of the feature alone on
-    each part, its importance, its correlations with the features of a model,
-    and bounds; those that do not apply are left out.
+    The tables are, one below the other: the measures of the feature
+    alone on each part, its importance, its correlations with the
+    features of a model, and bounds; those that do not apply are left
+    out.
     """
 
     def __init__(self) -> None:
@@ -302,8 +303,8 @@ class ProfileTables(ColumnArea):
     def show_feature(self, profile: FeatureProfile) -> None:
         """Show a feature in a table for each kind of numbers.
 
-        The tables are the measures of the feature alone and, if the profile has
-        these, importance, correlations and bounds.
+        The tables are the measures of the feature alone and, if the
+        profile has these, importance, correlations and bounds.
         """
         self._tables = [(_alone_rows(profile), _ALONE_HELP)]
         if profile.importance:
@@ -372,8 +373,8 @@ def _indented_definition(definition: str) -> str:
 def _short_definition(definition: str) -> str:
     """Return the definition of a feature in a search engine, in one line.
 
-    JSON is shortened to its name and its template or parameters. Other text
-    stays as it is.
+    JSON is shortened to its name and its template or parameters. Other
+    text stays as it is.
     """
     if not definition.startswith("{"):
         return definition
@@ -401,8 +402,8 @@ def _number_or_dash(value: float) -> str:
 def _correlation_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:
     """Return the table of a feature's correlations with the selected features, with a header as first row.
 
-    Return nothing if there is no selected feature. The last row has the share
-    of variance that all selected features explain.
+    Return nothing if there is no selected feature. The last row has the
+    share of variance that all selected features explain.
     """
     if not profile.with_selected:
         return []
@@ -444,8 +445,8 @@ def _correlation_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:
 def _similarity_cells(correlation: SelectedCorrelation) -> tuple[str, ...]:
     """Return the cell with the similarity by which the method penalises a pair.
 
-    The pair is the profile's feature and a feature of the model. The result is
-    () if the method uses no similarity.
+    The pair is the profile's feature and a feature of the model. The
+    result is () if the method uses no similarity.
     """
     return () if isnan(correlation.similarity) else (f"{correlation.similarity:.2f}",)
 
@@ -455,8 +456,8 @@ def _bound_rows(bounds: FSMRankBounds) -> list[tuple[str, ...]]:
 
     The first row, a header, has the objective of the model.
     """
-    # The bound on unseen pairs of documents is None for a loss for which the
-    # paper does not prove Theorem 3.
+    # The bound on unseen pairs of documents is None for a loss for
+    # which the paper does not prove Theorem 3.
     unseen = "–" if bounds.unseen is None else f"≤ +{bounds.unseen:.2g}"
     return [
         (tr("objective of the model"), f"{bounds.objective:.4f}"),
@@ -481,8 +482,8 @@ def _importance_text(profile: FeatureProfile) -> str:
 def _table_widget(rows: Sequence[tuple[str, ...]], tip: str) -> QWidget:
     """Return a widget with a table whose first row is its header, with a tooltip.
 
-    The first column takes the width that the others leave, and is cut. The
-    other columns are aligned to the right.
+    The first column takes the width that the others leave, and is cut.
+    The other columns are aligned to the right.
     """
     table = named(QWidget(), tip=tip)
     grid = QGridLayout(table)

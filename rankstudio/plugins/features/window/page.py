@@ -1,7 +1,7 @@
 """The Features page: the path, why its features were selected, and a feature in detail.
 
-The Select page has a path and a feature in detail, too, and the Data page each
-feature alone.
+The Select page has a path and a feature in detail, too, and the Data
+page each feature alone.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ class FeaturesPage(FeaturesController):
 
     def lay_out(self, panels_of: PanelsOf) -> Splitter:
         """Return the content of the page: path, explanations and profile side by side."""
-        # Each part with its share of additional width or height, and its first
-        # size in pixels.
+        # Each part with its share of additional width or height, and
+        # its first size in pixels.
         explanations = column(
             "explanations", (self.why.panel, 1, 380), (self.substitutes.panel, 1, 340)
         )

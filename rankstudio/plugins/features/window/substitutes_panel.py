@@ -151,8 +151,8 @@ def substitute_sentences(
     lonely = [group for group in model_substitutes.groups if _is_lonely(group)]
     combined = lonely if len(lonely) > 1 else []  # clusters that share a sentence
 
-    # Pairs of the least change of the criterion and a sentence; a negative
-    # change is an improvement.
+    # Pairs of the least change of the criterion and a sentence; a
+    # negative change is an improvement.
     better = [swap for swap in model_substitutes.better if swap.change <= -_MIN_CHANGE]
     ranked = (
         [(_greatest_fall(better), _improvements_sentence(better, feature_names))]
@@ -195,8 +195,8 @@ def _greatest_fall(swaps: Iterable[Swap | GroupSwap]) -> float:
 def swap_sentence(change: float, added: str, removed: str) -> str:
     """Describe the effect of a swap on the leave-query-out error.
 
-    ``change`` is the change of the error per document by the feature or group
-    of the name ``added`` instead of ``removed``.
+    ``change`` is the change of the error per document by the feature or
+    group of the name ``added`` instead of ``removed``.
     """
     if abs(change) < _MIN_CHANGE:
         text = tr(
@@ -248,8 +248,8 @@ def _group_sentence(
 def _is_lonely(group: SubstituteGroup) -> bool:
     """Return whether a cluster is a single feature without similar features and without known swaps.
 
-    A swap replaces the feature by an unselected one. It is known if the change
-    of the error was computed; it is NaN otherwise.
+    A swap replaces the feature by an unselected one. It is known if the
+    change of the error was computed; it is NaN otherwise.
     """
     has_no_substitute = all(
         abs(swap.correlation) < _MIN_SIMILARITY and isnan(swap.change)
@@ -263,18 +263,19 @@ def _lonely_sentence(
 ) -> SubstituteSentence:
     """Return the sentence on the selected features without substitutes.
 
-    Each of ``groups`` is a cluster of only one such feature. The sentence says
-    that no feature is similar to them, or that all features are selected, so
-    that there is none to replace them.
+    Each of ``groups`` is a cluster of only one such feature. The
+    sentence says that no feature is similar to them, or that all
+    features are selected, so that there is none to replace them.
     """
     columns = [group.selected[0] for group in groups]
 
-    # `swaps` are the best replacements of the selected feature by unselected
-    # ones that are not constant. Without any, all features count as selected.
+    # `swaps` are the best replacements of the selected feature by
+    # unselected ones that are not constant. Without any, all features
+    # count as selected.
     has_unselected = any(group.swaps for group in groups)
 
-    # The ids are joined by "or" in the sentence "nothing is similar to …", and
-    # by "and" in the other one.
+    # The ids are joined by "or" in the sentence "nothing is similar to
+    # …", and by "and" in the other one.
     join_words = either if has_unselected else together
     column_ids = join_words([feature_names.id(column) for column in columns])
     title = tr("{n_columns} features without substitutes").format(
@@ -294,11 +295,11 @@ def _swap_sentences(group: SubstituteGroup, feature_names: _FeatureNames) -> lis
 
     A swap replaces a selected feature by an unselected one.
 
-    A feature that is most similar to several selected features gets the same
-    sentence for each of them.
+    A feature that is most similar to several selected features gets the
+    same sentence for each of them.
     """
-    # If the change of the criterion was not computed (NaN), the similarity is
-    # said, or that no feature is similar.
+    # If the change of the criterion was not computed (NaN), the
+    # similarity is said, or that no feature is similar.
     sentences = []
     for swap in group.swaps:
         assert swap.added is not None  # the swaps of a cluster are no removals
@@ -376,8 +377,8 @@ def _improvements_sentence(
 ) -> SubstituteSentence:
     """Return one title and text on the swaps that lower the error.
 
-    The first swap of ``better`` has the greatest effect. The tooltip has a
-    sentence for each swap.
+    The first swap of ``better`` has the greatest effect. The tooltip
+    has a sentence for each swap.
     """
     first = better[0]
     sentences = [_improvement_sentence(swap, feature_names) for swap in better]
@@ -416,8 +417,8 @@ class SubstitutesPanel(Panel):
     """Shows substitutes for the features of a model, in one of three views that the user switches.
 
     The views are a list of sentences, a map of the correlations between
-    features in the order of their clusters, and a map of the features that each
-    run selected on its folds.
+    features in the order of their clusters, and a map of the features
+    that each run selected on its folds.
     """
 
     def __init__(self, theme: Theme) -> None:
@@ -430,10 +431,10 @@ class SubstitutesPanel(Panel):
         self._ids: Ints = np.empty(0, dtype=np.int64)
         self._names: tuple[str, ...] = ()
 
-        # The map of runs has a column for each of the F folds of all runs: the
-        # rank at which each fold selected each of n features, shape (n, F), the
-        # runs with the numbers of their folds, and the number of each column's
-        # fold.
+        # The map of runs has a column for each of the F folds of all
+        # runs: the rank at which each fold selected each of n features,
+        # shape (n, F), the runs with the numbers of their folds, and
+        # the number of each column's fold.
         self._ranks: Floats = np.empty((0, 0))
         self._groups: tuple[ColumnGroup, ...] = ()
         self._folds: tuple[int, ...] = ()
@@ -491,8 +492,8 @@ class SubstitutesPanel(Panel):
         Parameters
         ----------
         ranks : ndarray of shape (n, F)
-            Rank at which each fold selected each feature of the data; NaN for
-            features it did not select.
+            Rank at which each fold selected each feature of the data;
+            NaN for features it did not select.
         folds : sequence of int of length F
             Numbers of the folds.
         groups : sequence of ColumnGroup
@@ -593,14 +594,15 @@ class SubstitutesPanel(Panel):
     def _selections(self, substitutes: Substitutes) -> MapValues:
         """Return the map of the steps at which the folds of all runs selected the features.
 
-        Rows are the features of ``substitutes``, columns the folds of one run
-        after the other.
+        Rows are the features of ``substitutes``, columns the folds of
+        one run after the other.
         """
         ranks = self._ranks[list(substitutes.columns)]
         runs = [group.label for group in self._groups for _ in range(group.size)]
 
-        # The color scale goes from the greatest rank, at least 2, to the first,
-        # so that features selected early have the colors of its upper end.
+        # The color scale goes from the greatest rank, at least 2, to
+        # the first, so that features selected early have the colors of
+        # its upper end.
         greatest = (
             max(2, int(np.nanmax(self._ranks))) if np.isfinite(self._ranks).any() else 2
         )
@@ -683,11 +685,12 @@ class SubstitutesController(Controller):
         self.panel = SubstitutesPanel(theme)
         self.panels = (self.panel,)
 
-        # The substitutes of the chosen model, and the selections of all runs.
-        # Each is computed again if its key has changed after one of the signals
-        # `on`, and the panel is visible; `clear` is called if the key is None.
-        # Substitutes wait until no signal has come for some time (`settled`), as
-        # while the user moves along the path.
+        # The substitutes of the chosen model, and the selections of all
+        # runs. Each is computed again if its key has changed after one
+        # of the signals `on`, and the panel is visible; `clear` is
+        # called if the key is None. Substitutes wait until no signal
+        # has come for some time (`settled`), as while the user moves
+        # along the path.
         self._substitutes = OnDemand(
             parent=self,
             worker=worker,
@@ -728,8 +731,8 @@ class SubstitutesController(Controller):
     def update(self) -> None:
         """Find and show the substitutes for the features of the current model.
 
-        Nothing is done if the panel is hidden, or shows these substitutes
-        already.
+        Nothing is done if the panel is hidden, or shows these
+        substitutes already.
         """
         self.refresh()
         self._substitutes.update()
@@ -742,8 +745,8 @@ class SubstitutesController(Controller):
     def _model_key(self) -> Key | None:
         """Return the model and the fold on which the substitutes depend.
 
-        Return None without a model or documents, and for wide data, whose
-        correlations are not computed.
+        Return None without a model or documents, and for wide data,
+        whose correlations are not computed.
         """
         model = self._current.model
         has_documents = self._session.has_documents
@@ -766,8 +769,8 @@ class SubstitutesController(Controller):
         def show(substitutes: Substitutes) -> None:
             """Show the computed substitutes in the panel.
 
-            The ids, names and groups of the features are those of the enclosing
-            method.
+            The ids, names and groups of the features are those of the
+            enclosing method.
             """
             self.panel.show_substitutes(substitutes, ids, names, groups)
 

@@ -74,15 +74,15 @@ MapAndMargins = tuple[CandidateMap | None, dict[int, Margin]]
 class DensitiesView(QWidget):
     """Plots of the densities by which a method compared two features, side by side.
 
-    The left plot shows the inspected feature. The user chooses the feature of
-    the right plot, by default the next one on the path. A sentence for each
-    feature shows how its score is composed.
+    The left plot shows the inspected feature. The user chooses the
+    feature of the right plot, by default the next one on the path. A
+    sentence for each feature shows how its score is composed.
 
     Attributes
     ----------
     otherChosen : Signal(object)
-        Column of the feature that the user chose for the right plot; None for
-        the next one on the path.
+        Column of the feature that the user chose for the right plot;
+        None for the next one on the path.
     """
 
     otherChosen = Signal(object)
@@ -91,9 +91,9 @@ class DensitiesView(QWidget):
         super().__init__()
         named(self, "densities-view", role="page")
 
-        # The inspected feature is on the left, and the feature that the user
-        # chooses in the box above the plot, by default the next one on the
-        # path, on the right.
+        # The inspected feature is on the left, and the feature that the
+        # user chooses in the box above the plot, by default the next
+        # one on the path, on the right.
         self.plots = (
             named(
                 DensityPlot(theme),
@@ -166,8 +166,8 @@ class DensitiesView(QWidget):
                 self.choice.addItem(names[column], column)
             index = self.choice.findData(_NEXT_CHOICE if chosen is None else chosen)
 
-            # The index is -1 if the chosen feature is not offered; then the
-            # first item, "next on the path", is chosen.
+            # The index is -1 if the chosen feature is not offered; then
+            # the first item, "next on the path", is chosen.
             self.choice.setCurrentIndex(max(0, index))
 
     def show_densities(
@@ -175,8 +175,8 @@ class DensitiesView(QWidget):
     ) -> None:
         """Show the densities of one feature, or of two side by side.
 
-        ``compared_features`` has one or two features, and ``names`` the names
-        of all columns.
+        ``compared_features`` has one or two features, and ``names`` the
+        names of all columns.
         """
         for index, plot in enumerate(self.plots):
             plot.setVisible(index < len(compared_features))
@@ -199,8 +199,8 @@ class DensitiesView(QWidget):
                     ]
                 )
 
-        # If the user has not chosen a feature for the plot at the right,
-        # the first item of the box says which one it is.
+        # If the user has not chosen a feature for the plot at the
+        # right, the first item of the box says which one it is.
         self.name.setText(names[compared_features[0].column])
         if self.choice.currentIndex() == 0 and len(compared_features) > 1:
             self.choice.setItemText(
@@ -222,8 +222,8 @@ class DensitiesView(QWidget):
 def _score_sentence(densities: ComparedDensities, name: str) -> str:
     """Return the sentence on how the score of a feature is composed.
 
-    The sentence also says at which step the feature was selected, if it was
-    selected.
+    The sentence also says at which step the feature was selected, if it
+    was selected.
     """
     if densities.rank:
         template = tr(
@@ -246,10 +246,10 @@ def _score_sentence(densities: ComparedDensities, name: str) -> str:
 class WhyPanel(Panel):
     """A panel that shows why features were selected, in one of three views that the user switches.
 
-    The first two views are a map of the candidates that the method compared at
-    each step, by their scores or by their ranks. The third one is offered only
-    for methods that compare the densities of features: plots of these
-    densities.
+    The first two views are a map of the candidates that the method
+    compared at each step, by their scores or by their ranks. The third
+    one is offered only for methods that compare the densities of
+    features: plots of these densities.
 
     Attributes
     ----------
@@ -289,8 +289,8 @@ class WhyPanel(Panel):
             (*_MAP_CHOICES, (DENSITIES, tr("densities"))) if offered else _MAP_CHOICES
         )
 
-        # Nothing changes if there are as many views as before. If the present
-        # view is no longer there, the first one is chosen.
+        # Nothing changes if there are as many views as before. If the
+        # present view is no longer there, the first one is chosen.
         if len(self.switch.options()) == len(options):
             return
         chosen = self.switch.value()
@@ -351,10 +351,11 @@ class WhyPanel(Panel):
 class WhyController(Controller):
     """Explains the selections of the inspected model's path while the Features page is visible.
 
-    It shows the map of candidates, the margin of each feature in the path
-    panel, and sentences on the inspected feature in the profile panel. For
-    methods that score features by densities, it estimates the densities of the
-    inspected feature and of another one as the method did.
+    It shows the map of candidates, the margin of each feature in the
+    path panel, and sentences on the inspected feature in the profile
+    panel. For methods that score features by densities, it estimates
+    the densities of the inspected feature and of another one as the
+    method did.
 
     Parameters
     ----------
@@ -387,8 +388,8 @@ class WhyController(Controller):
         # The lead of each selected column over the next candidate.
         self._margins: dict[int, Margin] = {}
 
-        # The column that the user chose for the right plot of densities, and
-        # the path whose features are offered there.
+        # The column that the user chose for the right plot of
+        # densities, and the path whose features are offered there.
         self._other_column: int | None = None
         self._path_of_choices: PathResult | None = None
         self.panel = WhyPanel(theme)
@@ -400,9 +401,10 @@ class WhyController(Controller):
         self.panel.densities.otherChosen.connect(self._on_other)
         path_panel = features_controller.path
 
-        # The map of candidates, the explanation of the inspected feature, and
-        # its densities. Each is computed again if its key has changed, and the
-        # panel is visible; `clear` is called if the key is None.
+        # The map of candidates, the explanation of the inspected
+        # feature, and its densities. Each is computed again if its key
+        # has changed, and the panel is visible; `clear` is called if
+        # the key is None.
         self._map_demand = OnDemand(
             parent=self,
             worker=worker,
@@ -504,14 +506,14 @@ class WhyController(Controller):
         def show(map_and_margins: MapAndMargins) -> None:
             """Show the map of candidates and the margins, which are remembered.
 
-            The mark is that of the model that is inspected by now. The path and
-            the candidates are those of the enclosing method, from the time of
-            its call.
+            The mark is that of the model that is inspected by now. The
+            path and the candidates are those of the enclosing method,
+            from the time of its call.
             """
             scores_map, path_margins = map_and_margins
 
-            # A step that adds features is just called a step; others are
-            # iterations or rounds.
+            # A step that adds features is just called a step; others
+            # are iterations or rounds.
             step_name = (
                 tr("step")
                 if path.step_kind is StepKind.FEATURES
@@ -609,9 +611,10 @@ class WhyController(Controller):
     def _context(self, model: SelectedModel) -> ChoiceContext | None:
         """Return the path of a model, and the other paths of its run, to explain the selection.
 
-        The other paths are those with other parameters on the same fold, and
-        those with the same parameters on other folds. A model without a run has
-        none. The result is None if there is nothing to explain.
+        The other paths are those with other parameters on the same
+        fold, and those with the same parameters on other folds. A model
+        without a run has none. The result is None if there is nothing
+        to explain.
         """
         score = model.plan.candidate_score
         dataset = self._session.dataset
@@ -619,8 +622,9 @@ class WhyController(Controller):
         if score is None or dataset is None:
             return None
 
-        # The key of a run's model is the position of its parameters among those
-        # of the run. A model without a run has a text as its key.
+        # The key of a run's model is the position of its parameters
+        # among those of the run. A model without a run has a text as
+        # its key.
         if record is None or not isinstance(model.key, int):
             return ChoiceContext(
                 path=model.path,
@@ -665,8 +669,8 @@ class WhyController(Controller):
     def _on_picked(self, column: int, position: int) -> None:
         """Inspect the feature of a cell of the map, and the model of its step.
 
-        ``column`` is that of the feature in the data, and ``position`` that of
-        the step on the path.
+        ``column`` is that of the feature in the data, and ``position``
+        that of the step on the path.
         """
         model = self._current.shown.inspected
         dataset = self._session.dataset
@@ -735,8 +739,9 @@ class WhyController(Controller):
     def _estimate(self) -> Computation | None:
         """Return the computation of the densities of the inspected feature and another one.
 
-        The other feature is the user's choice, or the next feature on the path.
-        The result is None without a model or an inspected feature.
+        The other feature is the user's choice, or the next feature on
+        the path. The result is None without a model or an inspected
+        feature.
         """
         from rankstudio.plugins.features.compared_densities import neighbour_on_path  # noqa: PLC0415 - heavy
 
@@ -807,9 +812,10 @@ def _margin_note(
 ) -> str:
     """Return a sentence that defines the margins, the leads of selected features over other candidates.
 
-    If the closest choice was a near tie, the sentence names it as an example.
-    ``leads`` are the margins by the column of the selected feature. Return ""
-    if no feature was compared with another candidate.
+    If the closest choice was a near tie, the sentence names it as an
+    example. ``leads`` are the margins by the column of the selected
+    feature. Return "" if no feature was compared with another
+    candidate.
     """
     with_rival = [lead for lead in leads.values() if lead.rival is not None]
     if not with_rival:

@@ -71,9 +71,8 @@ _FLIPS_HELP = tr(
 class _Row:
     """A row of one of the tables of the panel on judges.
 
-    A row has its key, the id of its feature if
-    it shows a feature, and its texts by the
-    keys of the columns.
+    A row has its key, the id of its feature if it shows a feature, and
+    its texts by the keys of the columns.
     """
 
     key: str
@@ -88,16 +87,16 @@ class _Row:
 class JudgesPanel(Panel):
     """Shows one of four tables: agreement of the judges, agreement by query, selections, or flipped labels.
 
-    The user can choose the judge whose label is used, compare runs on all
-    labels, and flip labels.
+    The user can choose the judge whose label is used, compare runs on
+    all labels, and flip labels.
 
     Attributes
     ----------
     label : QComboBox
         The judge in use.
     several, flip : QPushButton
-        Buttons to compare runs on the labels of all judges, and to flip labels
-        or stop that.
+        Buttons to compare runs on the labels of all judges, and to flip
+        labels or stop that.
     view : Segmented
         Chooses the table.
     """
@@ -130,8 +129,8 @@ class JudgesPanel(Panel):
             "Agreement of the judges, selections under each, or selections with flipped labels."
         )
 
-        # The columns of the table depend on what it shows; see `show_rows`.
-        # `Shared` is its entry in the list of exports.
+        # The columns of the table depend on what it shows; see
+        # `show_rows`. `Shared` is its entry in the list of exports.
         self.table = TableView(
             theme,
             (),
@@ -157,9 +156,8 @@ class JudgesPanel(Panel):
     def show_judges(self, judges: Sequence[str], used: str) -> None:
         """Offer the judges for a comparison.
 
-        ``used`` is the judge whose labels are in use.
-        Without judges (one label column),
-        only flipped labels are offered.
+        ``used`` is the judge whose labels are in use. Without judges
+        (one label column), only flipped labels are offered.
         """
         set_choices(self.label, tuple((name, name) for name in judges))
         self.label.setCurrentIndex(self.label.findData(used))
@@ -172,11 +170,11 @@ class JudgesPanel(Panel):
     ) -> None:
         """Show a table in the panel: rows of texts.
 
-        ``columns`` are the keys and titles of the columns, and ``note`` stands
-        below the table.
+        ``columns`` are the keys and titles of the columns, and ``note``
+        stands below the table.
         """
-        # The first column stretches and is on the left; the others are numbers.
-        # Widths are in pixels.
+        # The first column stretches and is on the left; the others are
+        # numbers. Widths are in pixels.
         table_columns = [
             Column(
                 key,
@@ -218,8 +216,8 @@ class JudgesController(Controller):
         self.panel = JudgesPanel(theme)
         self.panels = (self.panel,)
 
-        # Results for the data and the runs that are shown; None until they are
-        # computed.
+        # Results for the data and the runs that are shown; None until
+        # they are computed.
         self._agreement: Agreement | None = None
         self._selection: JudgeSelections | None = None
         self._flips: tuple[RunRecord, FlippedLabels] | None = None
@@ -227,8 +225,8 @@ class JudgesController(Controller):
         # the run whose labels are flipped now
         self._flipped_run: RunRecord | None = None
 
-        # Agreement and selections are computed in the background when the panel
-        # shows them.
+        # Agreement and selections are computed in the background when
+        # the panel shows them.
         worker = models.task_worker
         panel = self.panel
         fail = self.failed.emit
@@ -275,8 +273,7 @@ class JudgesController(Controller):
     def possible(self) -> bool:
         """Whether runs with flipped labels can be started for the shown run, or stopped.
 
-        Runs with flipped labels can be stopped
-        while they are under way.
+        Runs with flipped labels can be stopped while they are under way.
         """
         record = self._models.runs.shown
         if self.busy:
@@ -313,8 +310,8 @@ class JudgesController(Controller):
         if not self.panel.isVisible():
             return
 
-        # Results that are out of date are computed in the background, and shown
-        # by another call of this method.
+        # Results that are out of date are computed in the background,
+        # and shown by another call of this method.
         self._agreement_demand.update()
         self._selection_demand.update()
         self.panel.flip.setText(tr("Stop") if self.busy else tr("Flip labels"))
@@ -335,9 +332,9 @@ class JudgesController(Controller):
     def toggle(self) -> None:
         """Start runs of the shown run's plan with flipped labels, or stop them.
 
-        A start removes earlier results, and shows the table of the new ones. A
-        stop leaves the results so far. If the user has chosen a fold, only this
-        fold is run.
+        A start removes earlier results, and shows the table of the new
+        ones. A stop leaves the results so far. If the user has chosen a
+        fold, only this fold is run.
         """
         if self.busy:
             self._simulation.stop()
@@ -406,16 +403,16 @@ class JudgesController(Controller):
     def _results(self) -> list[RunResult]:
         """Return the last finished run of the shown run's plan under each judge.
 
-        Such runs have the same plan, except for the column of the label. Judges
-        without such a run are left out.
+        Such runs have the same plan, except for the column of the
+        label. Judges without such a run are left out.
         """
         current = self._models.runs.shown
         judges = self._judges
         if current is None or not judges:
             return []
 
-        # The judge of a run is the column of its label. Later runs replace
-        # earlier ones.
+        # The judge of a run is the column of its label. Later runs
+        # replace earlier ones.
         by_judge: dict[str, RunResult] = {}
         for record in self._models.runs.records:
             plan = record.plan
@@ -495,8 +492,7 @@ class JudgesController(Controller):
         columns = [("query", tr("query")), ("mean", tr("mean"))]
         columns += [(str(index), title) for index, title in enumerate(titles)]
 
-        # The values are in the order of the columns,
-        # whose keys a dict lists.
+        # The values are in the order of the columns, whose keys a dict lists.
         rows = [
             _Row(
                 key=query,
@@ -563,8 +559,8 @@ class JudgesController(Controller):
             return
         record, flips = self._flips
 
-        # The first column names the feature; the others are for the shares of
-        # flipped labels.
+        # The first column names the feature; the others are for the
+        # shares of flipped labels.
         columns = [("feature", tr("feature"))]
         columns += [
             (str(index), f"{100 * share:g} %")

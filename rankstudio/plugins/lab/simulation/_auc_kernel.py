@@ -1,16 +1,17 @@
 """Compiled inner loops of the AUC simulation: held-out predictions of one training set from its hat matrix.
 
-Let H be the hat matrix of regularised least squares with a bias on m documents,
-y^ the centred labels, and U the documents that are held out. The residuals e of
-U by the model without them solve
+Let H be the hat matrix of regularised least squares with a bias on m
+documents, y^ the centred labels, and U the documents that are held out.
+The residuals e of U by the model without them solve
 
 (1) (I - H_UU - 11'/m) e = (y^ - Hy^)_U,
 
-whose matrix is positive definite, and the held-out predictions are y^_U - e.
-O(1) for a pair, O(|U|³) for a fold.
+whose matrix is positive definite, and the held-out predictions are y^_U
+- e. O(1) for a pair, O(|U|³) for a fold.
 
-(2) AUC is the mean over all pairs of a positive and a negative document of 1 if
-the positive one has the greater score, ½ for a tie, and 0 otherwise.
+(2) AUC is the mean over all pairs of a positive and a negative document
+of 1 if the positive one has the greater score, ½ for a tie, and 0
+otherwise.
 """
 
 from __future__ import annotations
@@ -23,8 +24,7 @@ from rankstudio.engine.support.jit import fused, fused_inlined
 def half_step(difference: float) -> float:
     """Return 1 for a positive difference of two scores, ½ for 0, and 0 for a negative one.
 
-    The mean over all pairs of a positive and a
-    negative document is the AUC.
+    The mean over all pairs of a positive and a negative document is the AUC.
     """
     return 1.0 if difference > 0.0 else 0.5 if difference == 0.0 else 0.0
 
@@ -37,10 +37,11 @@ def _leave_pair_out_auc(
 
     The order of a pair is that by the model without its two documents.
 
-    ``hat``, (m, m), is the hat matrix H of all m documents. ``residuals``,
-    (m,), are those of the centred labels y^, y^ - Hy^. ``labels``, (m,), are
-    y, of which the first ``n_positive`` are positive. The residuals e of a pair
-    U = {i, j} by the model without it solve the equation
+    ``hat``, (m, m), is the hat matrix H of all m documents.
+    ``residuals``, (m,), are those of the centred labels y^, y^ - Hy^.
+    ``labels``, (m,), are y, of which the first ``n_positive`` are
+    positive. The residuals e of a pair U
+    = {i, j} by the model without it solve the equation
 
         (I - H_UU - 11'/m) e = (y^ - Hy^)_U,
 
@@ -77,16 +78,16 @@ def _leave_fold_out(
 
     They are those of the model without the fold.
 
-    The fold U has the first ``size`` of ``members``, which are positions of
-    documents. ``hat``, (m, m), is the hat matrix H of all m documents.
-    ``residuals``, (m,), are those of the centred labels y^, y^ - Hy^.
-    ``labels``, (m,), are y. The residuals e of the fold by the model without it
-    solve the equation
+    The fold U has the first ``size`` of ``members``, which are
+    positions of documents. ``hat``, (m, m), is the hat matrix H of all
+    m documents. ``residuals``, (m,), are those of the centred labels
+    y^, y^ - Hy^. ``labels``, (m,), are y. The residuals e of the fold
+    by the model without it solve the equation
 
         (I - H_UU - 11'/m) e = (y^ - Hy^)_U.
 
-    ``augmented`` is a workspace for its matrix, and its right side as a further
-    column: at least ``size`` rows, and one more column.
+    ``augmented`` is a workspace for its matrix, and its right side as a
+    further column: at least ``size`` rows, and one more column.
     """
     m = labels.shape[0]
     for a in range(size):
@@ -117,9 +118,9 @@ def pooled_and_averaged(
 ) -> tuple[float, float]:
     """Return the AUC of all pairs, and that of the pairs within a fold, NaN without one.
 
-    AUC is the share of pairs of a positive and a negative document in the right
-    order; a tie counts half. ``folds`` (m,) is the fold of each document; the
-    first ``n_positive`` are positive.
+    AUC is the share of pairs of a positive and a negative document in
+    the right order; a tie counts half. ``folds`` (m,) is the fold of
+    each document; the first ``n_positive`` are positive.
     """
     m = scores.shape[0]
     pooled = 0.0
@@ -149,12 +150,13 @@ def estimates(
 ) -> None:
     """Write the estimates of each of B training sets to ``out`` (B, 1 + 2 S).
 
-    The first column is leave-pair-out. Then follow, for each of S splittings
-    into folds, the pooled AUC and the averaged AUC, which is NaN if no fold has
-    both classes. The first ``n_positive`` documents are the positive ones.
-    ``hats`` (B, m, m) has the hat matrix H of each training set, ``residuals``
-    (B, m) those of its centred labels, and ``labels`` (m,) the labels of all
-    sets. ``folds`` (S, m) is the fold of each document in each splitting, from
+    The first column is leave-pair-out. Then follow, for each of S
+    splittings into folds, the pooled AUC and the averaged AUC, which is
+    NaN if no fold has both classes. The first ``n_positive`` documents
+    are the positive ones. ``hats`` (B, m, m) has the hat matrix H of
+    each training set, ``residuals`` (B, m) those of its centred labels,
+    and ``labels`` (m,) the labels of all sets. ``folds`` (S, m) is the
+    fold of each document in each splitting, from
     0. ``members`` (m,), ``augmented`` (m, m + 1) and ``scores`` (m,) are
     workspaces.
     """

@@ -1,7 +1,7 @@
 """Compiled training of linear support vector machines on parts of one training set, for the AUC simulation.
 
-With labels y of -1 and 1, cost C and the Gram matrix K of the m documents, the
-model f(x) = Σ β_i k(x_i, x) + b has the dual solution
+With labels y of -1 and 1, cost C and the Gram matrix K of the m
+documents, the model f(x) = Σ β_i k(x_i, x) + b has the dual solution
 
 (1) β minimises ½ β'Kβ - y'β subject to Σ β_i = 0 and l_i <= β_i <= h_i,
 
@@ -9,9 +9,10 @@ where [l_i, h_i] is [0, C] for a positive and [-C, 0] for a negative document. W
 
 (2) max {v_i : β_i < h_i} <= min {v_j : β_j > l_j},
 
-and b lies between the two. Sequential minimal optimisation moves a pair that
-violates (2) by the step that minimises (1) along it, within the bounds (Platt
-1998; the pair is the one of Fan, Chen and Lin 2005). O(m) for a step.
+and b lies between the two. Sequential minimal optimisation moves a pair
+that violates (2) by the step that minimises (1) along it, within the
+bounds (Platt 1998; the pair is the one of Fan, Chen and Lin 2005). O(m)
+for a step.
 
 References
 ----------
@@ -44,19 +45,19 @@ def _train(
 ) -> float:
     """Write β of (1) for the used documents to ``beta`` (m,), 0 for the others; return b.
 
-    The model is f(x) = Σ β_i k(x_i, x) + b. With the Gram matrix K, ``gram``
-    (m, m), and labels y of 1 or -1, ``signs`` (m,),
+    The model is f(x) = Σ β_i k(x_i, x) + b. With the Gram matrix K,
+    ``gram`` (m, m), and labels y of 1 or -1, ``signs`` (m,),
 
     (1) β minimises ½ β'Kβ - y'β subject to Σ β_i = 0 and l_i <= β_i <= h_i.
 
-    [l_i, h_i] is [0, C] for y_i = 1, otherwise [-C, 0], with C = ``cost``. With
-    v = y - Kβ, β is optimal if
+    [l_i, h_i] is [0, C] for y_i = 1, otherwise [-C, 0], with C =
+    ``cost``. With v = y - Kβ, β is optimal if
 
     (2) max {v_i : β_i < h_i} <= min {v_j : β_j > l_j}.
 
-    The end is a violation of (2) by at most ``tolerance``, or ``max_steps``.
-    With documents of one class, β is 0 and b their label. ``v`` (m,) is a
-    workspace.
+    The end is a violation of (2) by at most ``tolerance``, or
+    ``max_steps``. With documents of one class, β is 0 and b their
+    label. ``v`` (m,) is a workspace.
     """
     m = signs.shape[0]
     for i in range(m):
@@ -72,8 +73,8 @@ def _train(
             if is_used[i] and beta[i] < high and (first < 0 or v[i] > v[first]):
                 first = i
 
-        # The partner that lowers the objective most, by half of excess² / curvature;
-        # and `lowest`, which violates (2) most from below.
+        # The partner that lowers the objective most, by half of excess²
+        # / curvature; and `lowest`, which violates (2) most from below.
         second = -1
         lowest = -1
         largest_fall = 0.0
@@ -125,9 +126,8 @@ def _train(
 def _score(gram: Floats, beta: Floats, bias: float, document: int) -> float:
     """Return the score Σ_i β_i K_id + b of a document, d.
 
-    ``beta`` (m,) has the weights β.
-    ``gram`` (m, m) is the Gram matrix K.
-    ``bias`` is b.
+    ``beta`` (m,) has the weights β. ``gram`` (m, m) is the Gram matrix
+    K. ``bias`` is b.
     """
     score = bias
     for i in range(beta.shape[0]):
@@ -152,13 +152,14 @@ def _leave_pair_out_auc(
 
     The order of a pair is that by the model without its two documents.
 
-    ``gram`` (m, m) has the kernel of all pairs. ``signs`` (m,) are the labels,
-    of which the first ``n_positive`` are 1, the others -1. ``full_beta`` (m,)
-    has the weights β of the model of all documents. Without documents whose β
-    is 0 it stays optimal, so nothing is trained again for a pair of them. The
-    order of a pair does not depend on the intercept, which is 0 here.
-    ``cost``, ``tolerance`` and ``max_steps`` are those of the training;
-    ``is_used``, ``beta`` and ``v`` (m,) are workspaces.
+    ``gram`` (m, m) has the kernel of all pairs. ``signs`` (m,) are the
+    labels, of which the first ``n_positive`` are 1, the others -1.
+    ``full_beta`` (m,) has the weights β of the model of all documents.
+    Without documents whose β is 0 it stays optimal, so nothing is
+    trained again for a pair of them. The order of a pair does not
+    depend on the intercept, which is 0 here. ``cost``, ``tolerance``
+    and ``max_steps`` are those of the training; ``is_used``, ``beta``
+    and ``v`` (m,) are workspaces.
     """
     m = signs.shape[0]
     for i in range(m):
@@ -204,20 +205,15 @@ def svm_estimates(
     m), and the estimates to ``out`` (B, 1 + 2
     S).
 
-    β are the weights of a model's documents.
-    The first column of ``out`` is the
-    leave-pair-out estimate. Then follow, for
-    each of S splittings into folds, the pooled
-    AUC and the averaged AUC, which is NaN if no
-    fold has both classes. ``folds`` (S, m) is
-    the fold of each document in each splitting,
-    from 0. ``grams`` (B, m, m) are Gram
-    matrices. The first ``n_positive`` of
-    ``signs`` (m,) are 1, the others -1. A
-    training has the ``cost`` C, and ends at the
-    ``tolerance`` or after ``max_steps``.
-    ``is_used``, ``beta``, ``v`` and ``scores``
-    (m,) are workspaces.
+    β are the weights of a model's documents. The first column of
+    ``out`` is the leave-pair-out estimate. Then follow, for each of S
+    splittings into folds, the pooled AUC and the averaged AUC, which is
+    NaN if no fold has both classes. ``folds`` (S, m) is the fold of
+    each document in each splitting, from 0. ``grams`` (B, m, m) are
+    Gram matrices. The first ``n_positive`` of ``signs`` (m,) are 1, the
+    others -1. A training has the ``cost`` C, and ends at the
+    ``tolerance`` or after ``max_steps``. ``is_used``, ``beta``, ``v``
+    and ``scores`` (m,) are workspaces.
     """
     m = signs.shape[0]
     for t in range(grams.shape[0]):
@@ -247,8 +243,8 @@ def svm_estimates(
                     is_used[i] = folds[s, i] != fold
 
                 # The model without the fold scores its documents.
-                # `_train` writes its weights to `beta`,
-                # and returns its intercept.
+                # `_train` writes its weights to `beta`, and returns its
+                # intercept.
                 bias = _train(gram, signs, is_used, cost, tolerance, max_steps, beta, v)
                 for i in range(m):
                     if folds[s, i] == fold:

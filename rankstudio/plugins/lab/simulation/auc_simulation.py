@@ -121,13 +121,11 @@ class TwoClasses:
     def folds(self, count: int) -> Ints:
         """Return the number of the fold of each document, from 0, shape (m,), for ``count`` folds.
 
-        The documents are assigned to the folds
-        in turn. As documents of a class follow
-        each other, each fold has both classes
-        if there are enough documents of both.
-        The documents of a class are independent
-        and identically distributed, so no
-        random order is needed.
+        The documents are assigned to the folds in turn. As documents of
+        a class follow each other, each fold has both classes if there
+        are enough documents of both. The documents of a class are
+        independent and identically distributed, so no random order is
+        needed.
         """
         return np.arange(self.n_examples, dtype=np.int64) % count
 
@@ -148,9 +146,10 @@ def simulate_auc(
     Parameters
     ----------
     n_examples, positive, n_features, n_informative, shift
-        Documents of two normal classes, as in :class:`TwoClasses`: number,
-        share of positives, features, features that differ between the classes,
-        and by how much; by default all features are informative.
+        Documents of two normal classes, as in :class:`TwoClasses`:
+        number, share of positives, features, features that differ
+        between the classes, and by how much; by default all features
+        are informative.
     regularization : float, default 1.0
         λ > 0.
     repetitions : int, default 10,000
@@ -163,14 +162,14 @@ def simulate_auc(
     Yields
     ------
     Deviations
-        All repetitions so far, of :data:`ESTIMATORS`; the generator returns the
-        last result.
+        All repetitions so far, of :data:`ESTIMATORS`; the generator
+        returns the last result.
 
     Notes
     -----
-    Least squares: O(mn min(m, n)) per training set, then constant time per pair
-    and O(m³ / F²) for F folds; nothing is trained again. The support vector
-    machine minimises, for labels :math:`y` of -1 and 1,
+    Least squares: O(mn min(m, n)) per training set, then constant time
+    per pair and O(m³ / F²) for F folds; nothing is trained again. The
+    support vector machine minimises, for labels :math:`y` of -1 and 1,
 
     .. math:: \sum_i \max(0, 1 - y_i (w^\top x_i + b)) + \lambda \lVert w \rVert^2
 
@@ -193,10 +192,9 @@ def simulate_auc(
     truth = np.empty(count)
     estimates = np.empty((count, len(ESTIMATORS)))
 
-    # Number of training sets that are drawn and trained together.
-    # Their m × m matrices must fit into memory.
-    # Support vector machines take m³ time each:
-    # a block of them must not take long.
+    # Number of training sets that are drawn and trained together. Their
+    # m × m matrices must fit into memory. Support vector machines take
+    # m³ time each: a block of them must not take long.
     block_size = max(1, min(_BLOCK, _MAX_NUMBERS // n_examples**2))
     if learner == "svm":
         block_size = max(1, min(block_size, _MAX_SVM_SIZE // n_examples**3))
@@ -270,10 +268,10 @@ def svm_auc_estimates(
 ) -> tuple[Floats, Floats]:
     """Estimate the AUC of support vector machines on some training sets.
 
-    ``X``, (B, m, n), has B training sets of m documents with n features, the
-    positive documents first. ``data`` has their labels and the folds. Return
-    the estimates of :data:`ESTIMATORS`, (B, 6), and the models trained on each
-    training set, (B, n).
+    ``X``, (B, m, n), has B training sets of m documents with n
+    features, the positive documents first. ``data`` has their labels
+    and the folds. Return the estimates of :data:`ESTIMATORS`, (B, 6),
+    and the models trained on each training set, (B, n).
     """
     from rankstudio.plugins.lab.simulation import _svm_kernel  # noqa: PLC0415 - numba, where it is needed
 
@@ -312,10 +310,9 @@ def _splittings(data: TwoClasses) -> Ints:
 def _defined_estimates(estimates: Floats) -> Floats:
     """Return the six columns of :data:`ESTIMATORS`, of the seven columns that a compiled function writes.
 
-    ``estimates`` has a row for each training
-    set. Column 2, the averaged AUC of
-    leave-one-out, is left out: its folds have
-    no two documents to compare.
+    ``estimates`` has a row for each training set. Column 2, the
+    averaged AUC of leave-one-out, is left out: its folds have no two
+    documents to compare.
     """
     return np.delete(estimates, 2, axis=1)
 
@@ -323,8 +320,9 @@ def _defined_estimates(estimates: Floats) -> Floats:
 def _hats(X: Floats, labels: Floats, regularization: float) -> tuple[Floats, Floats]:
     """Return hat matrices (B, m, m) and weights (B, n) for centred X and labels.
 
-    With A = X'X + λI, the hat matrix is X A^-1 X' and the weights are A^-1 X'y.
-    For n > m, the smaller matrix K = XX' + λI gives I - λ K^-1 and X' K^-1 y.
+    With A = X'X + λI, the hat matrix is X A^-1 X' and the weights are
+    A^-1 X'y. For n > m, the smaller matrix K = XX' + λI gives I - λ
+    K^-1 and X' K^-1 y.
     """
     transposed = X.transpose(0, 2, 1)
     _, m, n = X.shape

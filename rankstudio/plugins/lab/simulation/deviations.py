@@ -55,8 +55,7 @@ class Deviations:
     def bias(self) -> Floats:
         """Mean of estimate minus truth for each estimator, shape (E,).
 
-        The mean is NaN for an estimator without
-        a value.
+        The mean is NaN for an estimator without a value.
         """
         return _defined_means(self.conditional)
 
@@ -81,9 +80,8 @@ class Deviations:
 def _defined_means(values: Floats) -> Floats:
     """Return the mean of each column over its values that are not NaN.
 
-    ``values`` has a row for each repetition.
-    The mean is NaN for a column without any
-    value.
+    ``values`` has a row for each repetition. The mean is NaN for a
+    column without any value.
     """
     is_defined = ~np.isnan(values)
 
@@ -119,15 +117,16 @@ class DeviationSummary:
     truth, truth_sd : float
         Mean and standard deviation of the true performance of the models.
     bias, standard_error, sd, unconditional_sd : ndarray of shape (E,)
-        As in :class:`~rankstudio.plugins.lab.simulation.deviations.Deviations`;
+        As in
+        :class:`~rankstudio.plugins.lab.simulation.deviations.Deviations`;
         NaN for an estimator without a value.
     counts : ndarray of shape (E,)
         Number of repetitions with a value.
     edges : ndarray of shape (B + 1,)
         Edges of the bins, ascending, including 0.
     shares : ndarray of shape (E, B)
-        Share of the values of each estimator in each bin; 0 for an estimator
-        without a value.
+        Share of the values of each estimator in each bin; 0 for an
+        estimator without a value.
     """
 
     estimators: tuple[str, ...]
@@ -197,8 +196,8 @@ def bin_edges(values: Floats, sd: Floats) -> Floats:
     values : ndarray of shape (R, E)
         Values of R repetitions and E estimators; NaN is ignored.
     sd : ndarray of shape (E,)
-        Standard deviations of the columns; the width follows Scott's rule for
-        the largest.
+        Standard deviations of the columns; the width follows Scott's
+        rule for the largest.
     """
     finite: Floats = values[np.isfinite(values)]
     spread: Floats = sd[np.isfinite(sd)]
@@ -219,9 +218,9 @@ def bin_edges(values: Floats, sd: Floats) -> Floats:
 def binned_shares(values: Floats, edges: Floats) -> Floats:
     """Return the share of each column's values in each bin, shape (E, B).
 
-    ``values`` has the shape (R, E) for R repetitions and E estimators, and
-    ``edges`` (B + 1,). Lower edges belong to their bin, and the last edge to
-    the last bin; NaN is ignored.
+    ``values`` has the shape (R, E) for R repetitions and E estimators,
+    and ``edges`` (B + 1,). Lower edges belong to their bin, and the
+    last edge to the last bin; NaN is ignored.
     """
     shares = np.zeros((values.shape[1], edges.size - 1))
 
@@ -239,15 +238,14 @@ def binned_shares(values: Floats, edges: Floats) -> Floats:
 def _round_width(width: float) -> float:
     """Return the greatest of 1, 2 and 5 times a power of ten that is at most a width.
 
-    If the width is 0, because nothing varies,
-    return the usual width.
+    If the width is 0, because nothing varies, return the usual width.
     """
     if not width > 0:
         return _USUAL_WIDTH
     power = 10.0 ** floor(log10(width))
 
-    # A product that equals the width may exceed it by rounding. The factor 1 is
-    # always allowed, as log10 may have rounded up.
+    # A product that equals the width may exceed it by rounding. The
+    # factor 1 is always allowed, as log10 may have rounded up.
     return max(
         step * power
         for step in (1, 2, 5)
@@ -320,8 +318,8 @@ def simulate_over(
     Yields
     ------
     VariedDeviations or None
-        Results for all values so far; the generator returns the last result.
-        None if the simulation yields None.
+        Results for all values so far; the generator returns the last
+        result. None if the simulation yields None.
 
     Raises
     ------

@@ -36,8 +36,8 @@ class Learner(Protocol):
     def fixed(self, data: QueryData) -> Learner:
         """Return a learner whose choices are fixed to those made from some documents.
 
-        The choices are the features of a selection, or the basis vectors of a
-        kernel model.
+        The choices are the features of a selection, or the basis
+        vectors of a kernel model.
         """
 
 
@@ -71,17 +71,15 @@ class SelectedRankRLS:
     def selected(self, data: QueryData) -> tuple[int, ...]:
         """Return the 0-based columns of the features that the learner uses.
 
-        If the learner has no given columns,
-        features are selected from the documents
-        ``data``.
+        If the learner has no given columns, features are selected from
+        the documents ``data``.
         """
         if self.columns is not None:
             return self.columns
         if self.n_features is None:
             return tuple(range(data.X.shape[1]))
 
-        # "statistics":
-        # by the sums of products
+        # "statistics": by the sums of products
         search = GreedyRankRLS(
             self.n_features, self.regularization, algorithm="statistics"
         )
@@ -102,8 +100,8 @@ class HeldOutScores(NamedTuple):
     ----------
     scores : ndarray of shape (m,)
     fold : ndarray of shape (m,) or None
-        Fold of each document if only documents of one fold are ranked together;
-        a query then counts once per fold.
+        Fold of each document if only documents of one fold are ranked
+        together; a query then counts once per fold.
     """
 
     scores: Floats
@@ -142,15 +140,15 @@ def folds_of_documents(
 ) -> Estimating:
     """Score each document with the model that is trained without the document's fold.
 
-    A fold is one of ``count`` random shares of
-    the documents. The scores are the result of
-    a generator, which yields between trainings.
+    A fold is one of ``count`` random shares of the documents. The
+    scores are the result of a generator, which yields between
+    trainings.
 
-    Documents of the same query are then in training and test,
-    of which Airola (2011, section 5.5) warns.
-    If ``averaged``, only scores of the same model are ranked together.
-    Otherwise a query is ranked by the pooled scores of several models,
-    which hides how optimistic the estimate is.
+    Documents of the same query are then in training and test, of which
+    Airola (2011, section 5.5) warns. If ``averaged``, only scores of
+    the same model are ranked together. Otherwise a query is ranked by
+    the pooled scores of several models, which hides how optimistic the
+    estimate is.
     """
     m = data.y.size
 
@@ -166,8 +164,9 @@ def folds_of_documents(
         ptr = np.concatenate(([0], np.cumsum(sizes[sizes > 0]))).astype(np.int64)
         rest = QueryData(data.X[~is_held_out], data.y[~is_held_out], ptr)
         if data.has_statistics:
-            # Read only to compute and store the statistics, which the learner
-            # uses. If those of all documents fit into memory, these do, too.
+            # Read only to compute and store the statistics, which the
+            # learner uses. If those of all documents fit into memory,
+            # these do, too.
             _ = rest.statistics
         scores[is_held_out] = learner.learn(rest)(data.X[is_held_out])
         yield  # the caller can stop after each model
@@ -179,9 +178,8 @@ def once(
 ) -> Estimating:
     """Score held-out documents by an estimator, with the learner's choices made once from all documents.
 
-    The choices are features or basis vectors.
-    They are made from all documents, also from
-    held-out ones, and all models of the
+    The choices are features or basis vectors. They are made from all
+    documents, also from held-out ones, and all models of the
     ``estimator`` have the same choices.
     """
     fixed = learner.fixed(data)
@@ -200,10 +198,8 @@ _REFITTING: Mapping[str, Estimator] = {
 def estimators(fixed: str) -> dict[str, Estimator]:
     """Return the estimators by name.
 
-    An estimator scores held-out documents. Each
-    estimator is followed by its variant, in
-    which the learner's choices are made only
-    once.
+    An estimator scores held-out documents. Each estimator is followed
+    by its variant, in which the learner's choices are made only once.
 
     Parameters
     ----------
@@ -224,8 +220,8 @@ ESTIMATORS: Mapping[str, Estimator] = estimators(SELECTED_ONCE)
 def _scores_by_fold(learner: Learner, data: QueryData, fold: Ints) -> Estimating:
     """Score each document with the model trained on the queries of all other folds.
 
-    ``fold`` (Q,) is the fold of each query, from 0. Yield None after each
-    model, and return the scores.
+    ``fold`` (Q,) is the fold of each query, from 0. Yield None after
+    each model, and return the scores.
     """
     fold_of_document = np.repeat(fold, np.diff(data.ptr))
     scores = np.empty(data.y.size)
@@ -241,10 +237,9 @@ def _scores_by_fold(learner: Learner, data: QueryData, fold: Ints) -> Estimating
 def documents_of_queries(data: QueryData, chosen: Bools) -> QueryData:
     """Return the documents of some queries, with their sums of products if these sums are known.
 
-    ``chosen``, (Q,), says which queries. A
-    learner needs the products of the features
-    summed over each query. These sums are taken
-    from ``data`` if they are already computed.
+    ``chosen``, (Q,), says which queries. A learner needs the products
+    of the features summed over each query. These sums are taken from
+    ``data`` if they are already computed.
     """
     part = data.taken(np.flatnonzero(chosen))
 
@@ -262,8 +257,8 @@ _MAX_PER_QUERY = 1_000_000
 BASIS_ESTIMATORS: Mapping[str, Estimator] = estimators(BASIS_KEPT)
 """Estimators of kernel models by name.
 
-"Basis vectors kept" means that models keep the basis vectors from queries that
-are held out.
+"Basis vectors kept" means that models keep the basis vectors from
+queries that are held out.
 """
 
 
@@ -305,16 +300,16 @@ class BasisRankRLS:
     def learn(self, data: QueryData) -> Scorer:
         """Train a model that is a sum of kernel functions of basis vectors.
 
-        The basis vectors are drawn from the documents, unless the learner has
-        its own.
+        The basis vectors are drawn from the documents, unless the
+        learner has its own.
 
         Return a function from features (m, n) to scores (m,).
 
         Notes
         -----
-        With K = LL' the kernel matrix of the basis vectors, a linear model w is
-        trained on the features L^-1 k(x). The weights of the kernel functions
-        are L'^-1 w. O(mr² + r³) for r basis vectors.
+        With K = LL' the kernel matrix of the basis vectors, a linear
+        model w is trained on the features L^-1 k(x). The weights of the
+        kernel functions are L'^-1 w. O(mr² + r³) for r basis vectors.
         """
         from scipy.linalg import solve_triangular  # noqa: PLC0415 - where it is needed
 
@@ -350,8 +345,7 @@ class BasisRankRLS:
 
         If it has none, they are some of these documents.
 
-        The given vectors are returned, if there
-        are any.
+        The given vectors are returned, if there are any.
         """
         if self.vectors is not None:
             return self.vectors

@@ -208,8 +208,8 @@ PARAMETERS: Mapping[str, tuple[Parameter, ...]] = {"auc": AUC, "selection": SELE
 def _values(default: tuple[float, ...], text: str, like: Parameter) -> Parameter:
     """Return a parameter that takes a list of values of the parameter ``like``, within its limits.
 
-    ``default`` has the default values, and
-    ``text`` is the description for the user.
+    ``default`` has the default values, and ``text`` is the description
+    for the user.
     """
     return Parameter(
         "values", "values", Kind.GRID, default, text, option="--values",

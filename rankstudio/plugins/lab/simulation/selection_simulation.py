@@ -58,13 +58,13 @@ def simulate_selection(
     n_queries : int, default 20
         Number of training queries, drawn without replacement in each repetition.
     n_features : int, optional
-        Number of features that greedy RankRLS selects, k; None for all features
-        without selection.
+        Number of features that greedy RankRLS selects, k; None for all
+        features without selection.
     regularization : float, default 1.0
         λ > 0.
     measure : str, default "MAP"
-        Measure of the held-out scores of the training queries, and of the model
-        on all others.
+        Measure of the held-out scores of the training queries, and of
+        the model on all others.
     convention : str, optional
         Key of the convention of the measure; by default the usual one of the data.
     repetitions : int, default 100
@@ -89,8 +89,8 @@ def simulate_selection(
     ------
     Deviations or None
         Deviations of all repetitions so far, after each repetition; the
-        generator returns the last ones. None after each of the many models of a
-        repetition, so that the caller can stop in between.
+        generator returns the last ones. None after each of the many
+        models of a repetition, so that the caller can stop in between.
 
     Raises
     ------
@@ -164,8 +164,7 @@ def _checked_selection(
 ) -> SelectedRankRLS:
     """Return the learner that selects ``n_features`` of ``n_available`` features greedily.
 
-    If ``n_features`` is None, the learner uses
-    all features.
+    If ``n_features`` is None, the learner uses all features.
 
     Raises
     ------
@@ -214,16 +213,16 @@ def _measured_scores(
 ) -> float:
     """Return the mean measure of scores over queries.
 
-    With the fold of each document, ``fold`` (m,), only documents of the same
-    query and fold are ranked together.
+    With the fold of each document, ``fold`` (m,), only documents of the
+    same query and fold are ranked together.
     """
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
     y = data.y
     ptr = data.ptr
     if fold is None:
-        # The same documents are measured for each estimator: one evaluator is
-        # enough, which is stored with the data.
+        # The same documents are measured for each estimator: one
+        # evaluator is enough, which is stored with the data.
         evaluators = data.shared.of(_Evaluators).by_measure
         key = (measure, convention)
         if key not in evaluators:

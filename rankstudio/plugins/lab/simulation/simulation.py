@@ -39,8 +39,7 @@ from rankstudio.plugins.lab.simulation.parameters import (
 def without_test(dataset: FoldedDataset) -> FoldedDataset:
     """Return a dataset, without its test part if it has a single fold.
 
-    A dataset with several folds is returned
-    unchanged.
+    A dataset with several folds is returned unchanged.
     """
     first, *rest = dataset.folds
     return dataset if rest else replace(dataset, folds=(replace(first, test=None),))
@@ -87,8 +86,8 @@ class Simulation:
     kind : str
         "auc" or "selection".
     parameters : mapping of str to object
-        Arguments of `simulate_auc`, or those of `simulate_selection` without
-        the dataset.
+        Arguments of `simulate_auc`, or those of `simulate_selection`
+        without the dataset.
     quantity : str
         Argument to vary afterwards; "" for none.
     values : tuple of float
@@ -112,9 +111,8 @@ class Simulation:
     def counting(self) -> dict[str, Any]:
         """Values of the parameters that have an effect, by name.
 
-        Some values make others useless: the γ
-        of a kernel, for instance, has no effect
-        without a kernel.
+        Some values make others useless: the γ of a kernel, for
+        instance, has no effect without a kernel.
         """
         unused = {
             p.name for p in PARAMETERS[self.kind] if not p.counts(self.parameters)
@@ -126,9 +124,8 @@ class Simulation:
     def finished(self, progress: SimulationProgress) -> Simulation:
         """Return the finished part of this simulation: its repetitions so far, and the complete values.
 
-        ``progress`` has the results so far.
-        Running the returned simulation gives
-        the same results.
+        ``progress`` has the results so far. Running the returned
+        simulation gives the same results.
         """
         summaries = progress.varied.summaries if progress.varied is not None else ()
         n_complete = sum(summary.done == summary.n_repetitions for summary in summaries)
@@ -147,9 +144,8 @@ class Simulation:
         Raises
         ------
         ParameterError
-            The error has the name of the
-            parameter; "values" for values of
-            the varied quantity.
+            The error has the name of the parameter; "values" for values
+            of the varied quantity.
         """
         parameters = self.parameters
 

@@ -83,8 +83,7 @@ class SimulationTab(Controller):
         self.deviations = deviations
         self.variation = variation
 
-        # The simulation that was started last,
-        # and its results so far.
+        # The simulation that was started last, and its results so far.
         # A new one replaces one that waits.
         self.request: SimulationRequest | None = None
         self.progress: SimulationProgress | None = None
@@ -336,8 +335,8 @@ class SelectionTab(SimulationTab):
     ) -> tuple[str, str]:
         """Return the caption above the distributions, and the caption of their figure.
 
-        This method also sets the estimators' texts of both panels for the
-        learner, and the measure on the axis.
+        This method also sets the estimators' texts of both panels for
+        the learner, and the measure on the axis.
         """
         parameters = request.simulation.parameters
         dataset = request.dataset
@@ -399,8 +398,8 @@ class LabController(Controller):
         self.selection = SelectionTab(theme, session, worker, self)
         self.panels = self.auc.form, self.selection.form
 
-        # The page has one tab for each simulation,
-        # of an initial height of 600 pixels.
+        # The page has one tab for each simulation, of an initial height
+        # of 600 pixels.
         auc_content = _lay_out("lab-auc", self.auc)
         selection_content = _lay_out("lab-selection", self.selection)
         self.content = column(
@@ -459,8 +458,7 @@ class LabController(Controller):
                 ".py": tr("Simulation as Python"),
             }
 
-            # The first text begins keys.
-            # "simulation" is the name of files.
+            # The first text begins keys. "simulation" is the name of files.
             yield from code_items(
                 "lab-code", labels, code, "simulation", tr("No simulation yet.")
             )
@@ -468,9 +466,8 @@ class LabController(Controller):
     def code(self) -> dict[str, str] | None:
         """Return a command and a program that repeat the visible simulation, by file suffix.
 
-        The result is empty if nothing was
-        simulated, and None if the page is
-        hidden.
+        The result is empty if nothing was simulated, and None if the
+        page is hidden.
         """
         request = self.tab.request
         progress = self.tab.progress

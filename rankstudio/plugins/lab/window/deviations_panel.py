@@ -65,9 +65,8 @@ class DeviationRow:
     category : int
         Number of the color and marker.
     variant : bool
-        Whether the estimator is a variant of
-        that of the row above, drawn dashed and
-        with a lighter area.
+        Whether the estimator is a variant of that of the row above,
+        drawn dashed and with a lighter area.
     brief : str
         Shorter name of the estimator.
     about : str
@@ -164,8 +163,8 @@ class DeviationsPanel(Panel):
     placeholder : str
         Text of the empty plot.
     paired : bool
-        Whether every other estimator is a variant of the one before it, and
-        drawn as such.
+        Whether every other estimator is a variant of the one before it,
+        and drawn as such.
 
     Attributes
     ----------
@@ -195,8 +194,8 @@ class DeviationsPanel(Panel):
             keeps_title=True,
         )
 
-        # Texts for the user by the name of the estimator; and whether every
-        # second estimator is a variant of the one before.
+        # Texts for the user by the name of the estimator; and whether
+        # every second estimator is a variant of the one before.
         self.texts = texts
         self._paired = paired
         self.plot = named(
@@ -295,7 +294,8 @@ class DeviationsPlot(Plot):
     """A plot with the histogram of each estimator's deviations in a row of its own.
 
     A marker below each histogram shows the mean, and a bar one standard
-    deviation on both sides of it. All histograms are drawn to the same height.
+    deviation on both sides of it. All histograms are drawn to the same
+    height.
 
     Parameters
     ----------
@@ -384,12 +384,13 @@ class DeviationsPlot(Plot):
     def numbers(self) -> Numbers:
         """Return the titles of the columns of exported numbers, and their rows.
 
-        There is a row for each bin of each estimator. Rows with means and their
-        standard errors, and with standard deviations and numbers of
-        repetitions, follow.
+        There is a row for each bin of each estimator. Rows with means
+        and their standard errors, and with standard deviations and
+        numbers of repetitions, follow.
         """
-        # Four columns in every row. Rows of means and standard deviations have
-        # a word instead of a bin's lower edge, and then their two numbers.
+        # Four columns in every row. Rows of means and standard
+        # deviations have a word instead of a bin's lower edge, and then
+        # their two numbers.
         cells: list[list[CellValue]] = []
         for row in self.rows:
             bins = zip(self.edges[:-1], self.edges[1:], row.shares, strict=True)
@@ -405,8 +406,8 @@ class DeviationsPlot(Plot):
         """Return a figure to export: a histogram per row, with mean and standard deviation."""
         low, high = self._range()
 
-        # Edges and the ends of the range are multiples of the bins' width, up
-        # to rounding.
+        # Edges and the ends of the range are multiples of the bins'
+        # width, up to rounding.
         in_range = (self.edges[:-1] >= low - 1e-12) & (self.edges[1:] <= high + 1e-12)
         first = int(np.flatnonzero(in_range)[0])
         edges = floats(self.edges[first : first + int(in_range.sum()) + 1])
@@ -431,8 +432,8 @@ class DeviationsPlot(Plot):
     def hit_test(self, point: QPointF) -> int | None:
         """Return the number of the row at a pixel.
 
-        ``point`` is the position of the pixel.
-        The result is None outside the rows.
+        ``point`` is the position of the pixel. The result is None
+        outside the rows.
         """
         frame = self.frame()
         is_inside = frame.area.top() <= point.y() < frame.area.bottom()
@@ -459,8 +460,8 @@ class DeviationsPlot(Plot):
     def step(self, right: int, down: int) -> bool:
         """Show the readout of the next or the preceding row, after an arrow key.
 
-        ``right`` and ``down`` are -1, 0 or 1. Return whether the key has an
-        effect: only up and down do.
+        ``right`` and ``down`` are -1, 0 or 1. Return whether the key
+        has an effect: only up and down do.
         """
         if right or self.is_empty():
             return False
@@ -531,8 +532,9 @@ class DeviationsPlot(Plot):
                 continue
             look = palettes.category(colors, row.category)
 
-            # The outline: from the foot of the row up by the share of each bin,
-            # so that the tallest bin fills `_BIN_SHARE` of the row.
+            # The outline: from the foot of the row up by the share of
+            # each bin, so that the tallest bin fills `_BIN_SHARE` of
+            # the row.
             tallest = float(row.shares.max(initial=0.0)) or 1.0
             foot = frame.area.top() + (index + 1 - _FOOT_SHARE) * height
             share_height = _BIN_SHARE * height / tallest
@@ -554,8 +556,8 @@ class DeviationsPlot(Plot):
             painter.setPen(pen(look.color, 1.3, (3.0, 2.0) if row.variant else ()))
             painter.drawPolyline(outline)
 
-            # A line of one standard deviation on both sides, with the mean as a
-            # marker; lengths and widths are in pixels.
+            # A line of one standard deviation on both sides, with the
+            # mean as a marker; lengths and widths are in pixels.
             mean = frame.x_px(row.bias)
             spread = frame.x_px(row.bias + row.sd) - frame.x_px(row.bias)
             painter.setPen(pen(look.color, 2.6))

@@ -24,11 +24,10 @@ class EstimatorText:
     about : str
         Sentence on what the estimator does.
     low, high : str
-        Sentence on why the estimate may be too
-        low or too high; "" if it should not be.
+        Sentence on why the estimate may be too low or too high; "" if
+        it should not be.
     brief : str
-        Shorter name of the estimator; "" for
-        the label itself.
+        Shorter name of the estimator; "" for the label itself.
     """
 
     label: str
@@ -198,8 +197,8 @@ SELECTION: Mapping[str, EstimatorText] = {
 def _kernel_texts() -> Iterator[tuple[str, EstimatorText]]:
     """Yield names and texts of the estimators of kernel models, which select no features.
 
-    Each estimator is followed by its variant in which basis vectors of held-out
-    queries stay in the model.
+    Each estimator is followed by its variant in which basis vectors of
+    held-out queries stay in the model.
     """
     leave_query_out = tr(
         "Each query is ranked by the model trained without it and its basis vectors (T 5.6)."

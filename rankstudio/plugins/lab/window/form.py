@@ -68,8 +68,8 @@ class SingleField(LineField):
 class LabForm(Panel):
     """A form with the parameters of a simulation, and buttons that start, pause and stop it.
 
-    The last fields are for the quantity that is varied afterwards: its values,
-    and the repetitions of each.
+    The last fields are for the quantity that is varied afterwards: its
+    values, and the repetitions of each.
 
     Parameters
     ----------
@@ -90,10 +90,9 @@ class LabForm(Panel):
     ) -> None:
         """Make the panel with its fields and buttons.
 
-        ``name`` is the object name of the
-        panel, and ``title`` and ``caption`` are
-        above the fields. ``kind`` is that of
-        the simulation, "auc" or "selection".
+        ``name`` is the object name of the panel, and ``title`` and
+        ``caption`` are above the fields. ``kind`` is that of the
+        simulation, "auc" or "selection".
         """
         super().__init__(theme, title, caption, padding=0, name=name)
         self.kind = kind
@@ -170,8 +169,7 @@ class LabForm(Panel):
     def commit(self) -> bool:
         """Commit unfinished input and return whether all of it is valid.
 
-        If some input is invalid, the first
-        field with an error gets the focus.
+        If some input is invalid, the first field with an error gets the focus.
         """
         invalid_fields = [field for field in self.fields() if not field.commit()]
         if invalid_fields:

@@ -89,9 +89,8 @@ class SimulationRequest:
     def as_code(self, progress: SimulationProgress) -> dict[str, str]:
         """Return a command and a program that repeat the finished part of the simulation, by file suffix.
 
-        ``progress`` has the results so far. The
-        command and the program give identical
-        results.
+        ``progress`` has the results so far. The command and the program
+        give identical results.
         """
         finished = self.simulation.finished(progress)
         versions = {"RankStudio": rankstudio.__version__}

@@ -51,8 +51,7 @@ _MARKER_HELP = tr("Marker: mean. Bar: one standard deviation on either side.")
 def bias_text(bias: float) -> str:
     """Return the text of a mean deviation: "−0.06", "+0.007".
 
-    The text is "0" if the absolute deviation is
-    smaller than 0.005.
+    The text is "0" if the absolute deviation is smaller than 0.005.
     """
     if abs(bias) < _MIN_BIAS:
         return "0"
@@ -64,8 +63,9 @@ def deviations_sentence(
 ) -> str:
     """Return sentences on the estimator that is furthest from the truth, and on the standard deviations.
 
-    Only a bias that is clearly larger than its standard error counts. ``texts``
-    has the label and the explanations of each estimator by its name.
+    Only a bias that is clearly larger than its standard error counts.
+    ``texts`` has the label and the explanations of each estimator by
+    its name.
     """
     estimator_texts = [text_of(texts, name) for name in summary.estimators]
     is_clear = np.abs(summary.bias) > np.maximum(
@@ -100,9 +100,8 @@ def scatter_sentence(
 ) -> str:
     """Return the sentence on the estimators with the smallest and the largest standard deviation.
 
-    ``texts`` has the label of each estimator by
-    its name. The sentence is "" with fewer than
-    two known standard deviations, or fewer than
+    ``texts`` has the label of each estimator by its name. The sentence
+    is "" with fewer than two known standard deviations, or fewer than
     two repetitions.
     """
     finite = [index for index, sd in enumerate(summary.sd) if isfinite(sd)]
@@ -144,11 +143,9 @@ def variation_sentence(
 ) -> str:
     """Return the sentence on how the largest mean deviation depends on the varied quantity.
 
-    ``texts`` has the label of each estimator by
-    its name. The sentence has the mean
-    deviation of one estimator at the first
-    value, at the value with the largest mean
-    deviation, and at the last value.
+    ``texts`` has the label of each estimator by its name. The sentence
+    has the mean deviation of one estimator at the first value, at the
+    value with the largest mean deviation, and at the last value.
     """
     if not varied.summaries:
         return ""

@@ -62,8 +62,8 @@ class VariationPanel(Panel):
     texts : mapping of str to EstimatorText
         Texts on each estimator, by its name.
     paired : bool
-        Whether every other estimator is a variant of the one before it, and
-        drawn as such.
+        Whether every other estimator is a variant of the one before it,
+        and drawn as such.
 
     Attributes
     ----------
@@ -126,8 +126,8 @@ class VariationPanel(Panel):
     def show_values(self, varied: VariedDeviations | None, caption: str = "") -> None:
         """Show curves of bias and standard deviation so far, over the values of the varied quantity.
 
-        If ``varied`` is None, the plots are
-        empty. ``caption`` is that of the panel.
+        If ``varied`` is None, the plots are empty. ``caption`` is that
+        of the panel.
         """
         self.set_caption(caption)
         if varied is None or not varied.summaries:
@@ -215,8 +215,8 @@ class VariationPlot(OverlayPlot):
     zero : bool
         Whether y is a deviation, shown with its sign and a line at zero.
     paired : bool
-        Whether every other curve is a variant of the one before it, drawn
-        dashed in the same color.
+        Whether every other curve is a variant of the one before it,
+        drawn dashed in the same color.
     """
 
     # a lower plot has no names of curves: those of the distributions are enough
@@ -226,13 +226,13 @@ class VariationPlot(OverlayPlot):
         self, theme: Theme, title: str, *, zero: bool, paired: bool = False
     ) -> None:
         """Begin without curves; ``title`` is that of the y axis."""
-        # Whether there is a line at zero; and whether every second estimator is
-        # a variant of the one before.
+        # Whether there is a line at zero; and whether every second
+        # estimator is a variant of the one before.
         self._zero = zero
         self._paired = paired
 
-        # The values of the quantity with results; and all of them, also those
-        # that are not simulated yet.
+        # The values of the quantity with results; and all of them, also
+        # those that are not simulated yet.
         self._values: tuple[float, ...] = ()
         self._all_values: tuple[float, ...] = ()
         self.quantity = ""
@@ -262,8 +262,8 @@ class VariationPlot(OverlayPlot):
         written : callable
             Returns the text of a value for the axis.
         curves : sequence of (str, ndarray, ndarray)
-            Name, values, and half widths of intervals, which are empty without
-            intervals.
+            Name, values, and half widths of intervals, which are empty
+            without intervals.
         """
         chosen = self.chosen  # curve and point that the user has chosen, or None
         self._all_values = tuple(x_values)
@@ -275,8 +275,8 @@ class VariationPlot(OverlayPlot):
         self._values = self._all_values[:n]
         notes = tuple(f"{quantity} = {written(value)}" for value in self._values)
 
-        # The key of a curve determines its color: both curves of a pair have
-        # the same one.
+        # The key of a curve determines its color: both curves of a pair
+        # have the same one.
         self.set_curves(
             [
                 OverlaidCurve(
@@ -318,16 +318,15 @@ class VariationPlot(OverlayPlot):
         y = y[np.isfinite(y)]
         low, high = padded(float(y.min()), float(y.max()))
 
-        # The axis of standard deviations begins at 0. The x axis has a margin of
-        # 4 % on both sides.
+        # The axis of standard deviations begins at 0. The x axis has a
+        # margin of 4 % on both sides.
         return padded(min(x), max(x), 0.04), (low if self._zero else 0.0, high)
 
     def numbers(self) -> Numbers:
         """Return the titles of the columns of exported numbers, and a row per point of a curve.
 
-        A row has the estimator, the value of
-        the quantity, y, and half the width of
-        the interval of y.
+        A row has the estimator, the value of the quantity, y, and half
+        the width of the interval of y.
         """
         rows: list[list[CellValue]] = [
             [curve.label, float(value), float(curve.y[i]), float(curve.half[i])]
@@ -344,8 +343,8 @@ class VariationPlot(OverlayPlot):
     def figure(self) -> CurvesFigure:
         """Return a figure to export: the curves over the values of the quantity.
 
-        The plot has logarithms of the values if they grow by a factor; the
-        figure has an axis for that.
+        The plot has logarithms of the values if they grow by a factor;
+        the figure has an axis for that.
         """
         x = floats(self._values)
         series = []

@@ -98,8 +98,8 @@ class DiagramView(QWidget):
         max_width = min(text.max_width * em, self.width())
         written = metrics.elidedText(text.text, Qt.TextElideMode.ElideRight, max_width)
 
-        # The box of the text, a pixel wider against rounding. Its left end
-        # depends on how the text is aligned.
+        # The box of the text, a pixel wider against rounding. Its left
+        # end depends on how the text is aligned.
         width = metrics.horizontalAdvance(written) + 1.0
         x = text.x * em - {"left": 0.0, "center": width / 2, "right": width}[text.align]
         box = QRectF(x, text.y * em - metrics.height() / 2, width, metrics.height())

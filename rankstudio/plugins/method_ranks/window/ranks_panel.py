@@ -45,8 +45,8 @@ class MethodRow:
     best_on : int
         Number of datasets on which no method is better.
     group : str
-        Letters of the groups of methods that do not differ, of
-        which the method is a member.
+        Letters of the groups of methods that do not differ, of which
+        the method is a member.
     """
 
     method: str
@@ -74,8 +74,8 @@ class RanksPanel(Panel):
             "Mean ranks of the methods that have comparable runs on every dataset."
         )
 
-        # Rows are identified by their methods; `Shared` is the entry of the
-        # table in the list of exports.
+        # Rows are identified by their methods; `Shared` is the entry of
+        # the table in the list of exports.
         self.table = TableView(
             theme,
             _COLUMNS,
@@ -99,8 +99,8 @@ class RanksPanel(Panel):
             self.note.show()
             return
 
-        # The table of the report has the texts: 3 is "best on", and 4 the
-        # group's letter.
+        # The table of the report has the texts: 3 is "best on", and 4
+        # the group's letter.
         text = ranks_table(ranking)
         means = ranking.table.values.mean(axis=0).tolist()
         rows = [
@@ -179,8 +179,9 @@ class RanksController(Controller):
         self.panel = RanksPanel(theme)
         self.panels = (self.panel,)
 
-        # Computes the ranking in the background while the panel is visible, and
-        # when it appears: if `_key` changes, by `_compute`.
+        # Computes the ranking in the background while the panel is
+        # visible, and when it appears: if `_key` changes, by
+        # `_compute`.
         self._ranking_demand = OnDemand(
             self,
             models.task_worker,
@@ -249,8 +250,8 @@ class RanksController(Controller):
     def _candidates(self) -> list[CandidateRun]:
         """Return the finished runs, measured by the session's measure, without sealed test parts.
 
-        A candidate is a run to compare. Runs that are not
-        measured yet are left out.
+        A candidate is a run to compare. Runs that are not measured yet
+        are left out.
         """
         # `view` returns a run with the session's measure, without sealed parts.
         candidates = []

@@ -102,9 +102,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the plans of a paper, and print or write its tables beside our numbers.
 
-    ``args`` are the command's options. Return the
-    exit code. If the user stops, finished parts of
-    the runs stay in the study, if there is one.
+    ``args`` are the command's options. Return the exit code. If the
+    user stops, finished parts of the runs stay in the study, if there
+    is one.
     """
     from rankstudio.engine.experiment.plan.plan import Plan
     from rankstudio.engine.experiment.runner import open_data
@@ -121,8 +121,9 @@ def run(args: argparse.Namespace) -> int:
     )
     for plan in plans.values():
         for entry in filter(None, (plan.entry, plan.ranker_entry)):
-            # `lacking` is the reason why a method cannot be used here. The error
-            # is raised before plans that may take hours are run.
+            # `lacking` is the reason why a method cannot be used here.
+            # The error is raised before plans that may take hours are
+            # run.
             if entry.lacking:
                 raise PlanError(entry.lacking)
     if args.out is not None:
@@ -199,10 +200,9 @@ def _reproduction_text(
 ) -> str:
     """Return the text of a reproduction.
 
-    The text has the tables, the claims of the paper
-    beside our tests, the notes, and how many cells
-    of the tables agree with ours. ``data`` is the
-    name of the dataset.
+    The text has the tables, the claims of the paper beside our tests,
+    the notes, and how many cells of the tables agree with ours.
+    ``data`` is the name of the dataset.
     """
     parts = [
         one_line(f"{paper.title}, on {data}"),
@@ -244,8 +244,8 @@ def _claim_text(claim: Claim) -> str:
 def _table_text(table: PaperTable) -> str:
     """Return the text of a table of printed values and ours.
 
-    A cell has the printed value, with a tick if ours agrees, else with ours in
-    parentheses.
+    A cell has the printed value, with a tick if ours agrees, else with
+    ours in parentheses.
     """
     rows = [
         [
@@ -274,10 +274,9 @@ def _tables_as_dict(
 ) -> dict[str, Any]:
     """Return the tables, the notes and the numbers of cells that agree as plain values.
 
-    In the result, "promised" counts the cells that
-    should agree, and "open" those that need not, as
-    the paper does not say everything about the
-    experiment.
+    In the result, "promised" counts the cells that should agree, and
+    "open" those that need not, as the paper does not say everything
+    about the experiment.
     """
     counts = {
         name: {"cells": len(cells), "agree": sum(cell.agrees for cell in cells)}

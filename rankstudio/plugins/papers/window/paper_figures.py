@@ -23,8 +23,7 @@ class PaperFiguresController(CommandController):
     def export_items(self) -> Iterator[ExportItem]:
         """Yield an item of the dialog *Export* for each paper, to write its figures.
 
-        Papers to which none of the finished runs
-        belong are left out.
+        Papers to which none of the finished runs belong are left out.
         """
         from rankstudio.plugins.papers.reproduction import (  # noqa: PLC0415 - brings kernels
             load_reproduction,
@@ -77,18 +76,16 @@ def _begin_figures(
 ) -> Job:
     """Start writing the figures of a paper into the folder ``path``; return the job.
 
-    ``key`` names the paper, and ``runs`` and
-    ``data`` are its runs and their data.
-    ``on_done`` is called with the number of figures
-    as a text, and ``on_error`` with a reason.
+    ``key`` names the paper, and ``runs`` and ``data`` are its runs and
+    their data. ``on_done`` is called with the number of figures as a
+    text, and ``on_error`` with a reason.
     """
 
     def write() -> int:
         """Write the figures on the worker, and return their number.
 
-        In the enclosing function, ``key`` names the
-        paper, and ``runs`` and ``data`` are its
-        runs and their data.
+        In the enclosing function, ``key`` names the paper, and ``runs``
+        and ``data`` are its runs and their data.
         """
         from rankstudio.engine.export.figures.files import write_figure_files  # noqa: PLC0415 - brings kernels
         from rankstudio.plugins.papers import paper_figures as papers  # noqa: PLC0415 - as above

@@ -66,14 +66,15 @@ class ChanceRow(QWidget):
     ) -> None:
         """Show the state of the test, with a sentence on its result; "" before a test.
 
-        The button starts a test or, while it is ``growing``, stops it; it is
-        hidden when the test is ``complete``. ``preferred`` says whether
-        documents of preferences are permuted instead of labels, ``one_ranking``
-        whether labels are permuted among all documents, and ``seconds`` how
-        long a test takes at most, infinity if that is unknown.
+        The button starts a test or, while it is ``growing``, stops it;
+        it is hidden when the test is ``complete``. ``preferred`` says
+        whether documents of preferences are permuted instead of labels,
+        ``one_ranking`` whether labels are permuted among all documents,
+        and ``seconds`` how long a test takes at most, infinity if that
+        is unknown.
         """
-        # Before a test, the row says what would be permuted and how long it
-        # takes at most.
+        # Before a test, the row says what would be permuted and how
+        # long it takes at most.
         tip = tr(
             "Run a permutation test of the selection: repeat it 999 times with labels permuted "
             "within queries."
@@ -96,8 +97,8 @@ class ChanceRow(QWidget):
             )
         self.sentence.setText(sentence or offer)
 
-        # The button starts the test, or stops a growing one; after a complete
-        # test there is nothing to do.
+        # The button starts the test, or stops a growing one; after a
+        # complete test there is nothing to do.
         text = tr("Stop") if growing else tr("Permutation test")
         self.button.setText(text)
         self.button.setToolTip(

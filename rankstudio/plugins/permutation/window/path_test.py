@@ -119,8 +119,8 @@ class PathTestController(CommandController):
                 "No permutation test yet: start one below the plot of the criterion."
             )
 
-            # The first text begins the keys of the items, the second one the
-            # names of their files.
+            # The first text begins the keys of the items, the second
+            # one the names of their files.
             yield from code_items(
                 "permutation", labels, self.tests.as_code(), "permutation", reason
             )
@@ -128,8 +128,9 @@ class PathTestController(CommandController):
     def join(self, pages: OtherPages) -> None:
         """Connect the controller with the panel of the curves and the page *Evidence*.
 
-        Redrawing the curves removes all bands. Controllers that redraw them are
-        connected before this one, so that the band is drawn after the curves.
+        Redrawing the curves removes all bands. Controllers that redraw
+        them are connected before this one, so that the band is drawn
+        after the curves.
         """
         # The row with the button is below the curves of the page "select".
         self._curves: CurvesPanel = pages.find("select").curves
@@ -137,8 +138,8 @@ class PathTestController(CommandController):
         for row in (self.row, self.path.chance):
             row.button.clicked.connect(self.toggle)
 
-        # On the page *Evidence*, the view of the path has such a row, too. The
-        # page shows it while a test is possible.
+        # On the page *Evidence*, the view of the path has such a row,
+        # too. The page shows it while a test is possible.
         evidence = pages.find("evidence")  # None if its plug-in is left out
         signals = [
             self.tests.changed,

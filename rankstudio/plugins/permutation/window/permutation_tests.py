@@ -74,8 +74,8 @@ class PermutationTests(QObject):
         self._bands: dict[_PathKey, CriterionBand] = {}
         self._tested_key: _PathKey | None = None
 
-        # Runs a test step by step. A sentence on a failure begins with its
-        # name, and a new test replaces one that waits.
+        # Runs a test step by step. A sentence on a failure begins with
+        # its name, and a new test replaces one that waits.
         self._simulation = BackgroundSimulation(
             worker, tr("Permuting"), "permutation", self
         )
@@ -107,8 +107,8 @@ class PermutationTests(QObject):
             return ""
         method = model.plan.entry
 
-        # A library that is not installed, scores from a file, or a second
-        # model that is trained on the selected features.
+        # A library that is not installed, scores from a file, or a
+        # second model that is trained on the selected features.
         if method.lacking:
             return method.lacking
         if method.learns_nothing:
@@ -124,8 +124,8 @@ class PermutationTests(QObject):
         """Upper bound of the seconds that a test takes; infinity if unknown.
 
         The bound is known for methods that train again for each
-        permutation. The seconds are estimated from the time of
-        the run, which includes the measuring of models.
+        permutation. The seconds are estimated from the time of the run,
+        which includes the measuring of models.
         """
         model = self._current.model
         if model is None or model.plan.entry.permutes:
@@ -141,8 +141,8 @@ class PermutationTests(QObject):
     def as_code(self) -> dict[str, str]:
         """Return a command and a program that repeat the shown result, by file suffix.
 
-        The result shown is that of the last permutation test. The
-        dict is empty without a result.
+        The result shown is that of the last permutation test. The dict
+        is empty without a result.
         """
         band = self.band
         model = self._current.model
@@ -212,8 +212,8 @@ def _test_steps(
     """Yield the growing result of the permutation test of a path, with some seconds between results.
 
     ``combination`` has the values of the plan's parameters, and
-    ``fold`` is the number of the fold. Yield None in between, so
-    that the worker can do other tasks.
+    ``fold`` is the number of the fold. Yield None in between, so that
+    the worker can do other tasks.
     """
     from rankstudio.plugins.permutation.criterion_band import band_steps  # noqa: PLC0415 - on the worker only
 

@@ -67,8 +67,8 @@ class PreferencesView(QWidget):
         self._facts = KeyValue()
         self.rows: tuple[Fact, ...] = ()  # the facts that are shown
 
-        # The rule by which clicks become preferences: the pairs, and the weight
-        # of a click.
+        # The rule by which clicks become preferences: the pairs, and
+        # the weight of a click.
         rules = (
             ("unclicked", tr("over unclicked")),
             ("skipped", tr("over skipped above")),
@@ -119,8 +119,9 @@ class PreferencesView(QWidget):
     def show_file(self, preferences: Mapping[str, str], part: str = "") -> None:
         """Show the preference file of a plan, and the part of the data that is counted.
 
-        ``preferences`` is the plan's entry for the file, whose keys "pairs" and
-        "eta" are the rule of clicks; the empty entry, {}, hides the view.
+        ``preferences`` is the plan's entry for the file, whose keys
+        "pairs" and "eta" are the rule of clicks; the empty entry, {},
+        hides the view.
         """
         title = learned_from(preferences)
         has_clicks = "pairs" in preferences
@@ -277,8 +278,8 @@ class PreferencesController(CommandController):
     def open(self, path: str, rule: ClickRule | None = None) -> None:
         """Read a file of preferences in the background, and put it into the plan.
 
-        If other data were opened meanwhile, the plan stays unchanged. ``rule``
-        is how clicks become preferences, None for the default.
+        If other data were opened meanwhile, the plan stays unchanged.
+        ``rule`` is how clicks become preferences, None for the default.
         """
         session = self._session
         dataset = session.dataset
@@ -290,8 +291,8 @@ class PreferencesController(CommandController):
             """Put the entry for the preference file into the plan, and show a message.
 
             Nothing happens if other data were opened meanwhile.
-            ``session``, ``dataset``, ``rule`` and ``path`` are
-            those of the enclosing method.
+            ``session``, ``dataset``, ``rule`` and ``path`` are those of
+            the enclosing method.
             """
             if dataset is session.dataset:
                 session.change(tr("the preferences"), preferences=preferences)
@@ -318,8 +319,8 @@ class PreferencesController(CommandController):
             self.failed.emit(reason)
             self._show()  # restores the rule of the plan in the view
 
-        # The file is read in the background. Of two waiting files, only the
-        # later one is read.
+        # The file is read in the background. Of two waiting files, only
+        # the later one is read.
         self._worker.task(
             tr("Reading preferences"),
             _preference_entry,
@@ -336,8 +337,8 @@ class PreferencesController(CommandController):
     def use_rule(self) -> None:
         """Convert the clicks to preferences again, by the rule that is entered in the view.
 
-        Nothing happens without clicks, or if the rule is unchanged. An invalid
-        rule is reported.
+        Nothing happens without clicks, or if the rule is unchanged. An
+        invalid rule is reported.
         """
         preferences = preferences_of(self._session.plan)
         view = self.view
@@ -380,8 +381,8 @@ class PreferencesController(CommandController):
         elif has_several:
             part = tr("all parts")
 
-        # Show the counts of the wanted file and fold if they are cached, and
-        # count them in the background otherwise.
+        # Show the counts of the wanted file and fold if they are
+        # cached, and count them in the background otherwise.
         self.view.show_summary(self._summaries.get(self._wanted))
         self.view.show_file(preferences if session.dataset is not None else {}, part)
         self._counted.update()
@@ -393,9 +394,8 @@ class PreferencesController(CommandController):
     def _key(self) -> Key | None:
         """Return the dataset, file and fold whose preferences are to be counted; None if there are none.
 
-        The file is given by the plan's entry for it, as pairs of
-        key and value. Counts that are cached are not needed
-        again.
+        The file is given by the plan's entry for it, as pairs of key
+        and value. Counts that are cached are not needed again.
         """
         dataset = self._session.dataset
         target = self._wanted  # the file and the fold that are shown
@@ -432,8 +432,8 @@ def _preference_entry(
 ) -> dict[str, str]:
     """Return the plan's entry for a preference file, which is read and checked.
 
-    If no rule for clicks is specified and η cannot be estimated
-    from the clicks, η is `USUAL_ETA`, which the user can change.
+    If no rule for clicks is specified and η cannot be estimated from
+    the clicks, η is `USUAL_ETA`, which the user can change.
     """
     from rankstudio.plugins.preferences.plan_preferences import checked_plan_entry  # noqa: PLC0415 - on the worker only
 

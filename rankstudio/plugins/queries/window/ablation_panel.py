@@ -131,8 +131,8 @@ class AblationPanel(Panel):
     def clear(self, reason: str) -> None:
         """Show in the panel a reason instead of results.
 
-        If the reason is "", an empty table is shown until a
-        reason or results come.
+        If the reason is "", an empty table is shown until a reason or
+        results come.
         """
         self._offer.hide()
         self.table.show()
@@ -174,8 +174,8 @@ class AblationPanel(Panel):
         unchanged : int
             Number of queries that no left-out feature changes.
         several_folds : bool
-            Whether there is a column of folds, because some features are only
-            in the models of some folds.
+            Whether there is a column of folds, because some features
+            are only in the models of some folds.
         """
         n_done, n_total = progress
         self._offer.hide()
@@ -209,14 +209,14 @@ class AblationPanel(Panel):
     def _columns(self, name: str, *, several_folds: bool) -> tuple[Column, ...]:
         """Return the columns of the table of features and the effect of leaving each out.
 
-        ``name`` is that of the measure; with ``several_folds``, a column has
-        the number of folds whose model has the feature.
+        ``name`` is that of the measure; with ``several_folds``, a
+        column has the number of folds whose model has the feature.
         """
         higher_is_better = measure(name).higher_is_better
         sign = 1.0 if higher_is_better else -1.0
-        # The column has A's measure minus that without the feature. It is
-        # called a fall only where a fall is a loss: not for measures that are
-        # better if lower.
+        # The column has A's measure minus that without the feature. It
+        # is called a fall only where a fall is a loss: not for measures
+        # that are better if lower.
         title = tr("fall") if higher_is_better else tr("change")
         folds = Column(
             "folds",
@@ -274,9 +274,10 @@ class AblationPanel(Panel):
     ) -> QRect:
         """Draw the fall as a bar with its interval, if the cell is wide enough.
 
-        ``cell`` is the rectangle of the cell in pixels, and ``sign`` is -1 if
-        lower measures are better. The rectangle for the number, which is drawn
-        next, is returned: the whole cell, as numbers are aligned to its right.
+        ``cell`` is the rectangle of the cell in pixels, and ``sign`` is
+        -1 if lower measures are better. The rectangle for the number,
+        which is drawn next, is returned: the whole cell, as numbers are
+        aligned to its right.
         """
         bar = cell.adjusted(0, 0, -_NUMBER_WIDTH, 0)
         if bar.width() > _MIN_BAR_WIDTH and not isnan(row.fall):
@@ -306,8 +307,8 @@ def largest_end(rows: Sequence[AblationRow]) -> float:
 class AblationFeeder(QObject):
     """Trains model A without each of its features, and feeds the panel.
 
-    Each training is a job of its own, so that other jobs of the worker can run
-    in between.
+    Each training is a job of its own, so that other jobs of the worker
+    can run in between.
 
     Parameters
     ----------
@@ -409,8 +410,8 @@ class AblationFeeder(QObject):
     def _next_task(self) -> tuple[int | None, int] | None:
         """Return the fold to train on and the column to leave out; None if nothing is to be done.
 
-        The fold is None if all models without the column are trained, and their
-        effects are to be combined.
+        The fold is None if all models without the column are trained,
+        and their effects are to be combined.
         """
         if not self._is_begun:
             return None
@@ -429,9 +430,9 @@ class AblationFeeder(QObject):
     def _compute(self) -> Computation | None:
         """Return the next computation for the worker.
 
-        The computation trains a model of a fold without a
-        feature, or combines the effects of a feature on all
-        folds. The result is None if nothing is to be done.
+        The computation trains a model of a fold without a feature, or
+        combines the effects of a feature on all folds. The result is
+        None if nothing is to be done.
         """
         request = self._request
         plan = self._plan
@@ -490,8 +491,8 @@ class AblationFeeder(QObject):
         """Show the features whose effect is known, and how much work is done."""
         request = self._request
         if request is not None:
-            # While the effects of a trained feature are not combined, the last
-            # model does not count as done.
+            # While the effects of a trained feature are not combined,
+            # the last model does not count as done.
             lacks_rows = len(self._rows) < len(self._ablations_of)
             n_done = self._n_models - max(len(self._waiting_models), int(lacks_rows))
             has_fewer_folds = any(

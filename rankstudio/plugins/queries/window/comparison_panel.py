@@ -50,8 +50,8 @@ BAR = 8.0  # pixels: height of a bar in a cell
 _HIT_DISTANCE = 10.0  # pixels between the mouse and a point that it hits
 _MIN_DRAG_DISTANCE = 5.0  # pixels: minimum width or height of a drag
 _MIN_CORNER_DISTANCE = 2.0  # pixels between two corners of a line drawn by hand
-# A drawn line is straight if it is at most this much longer than the distance
-# of its ends. For a quarter of a circle, the ratio is 1.11.
+# A drawn line is straight if it is at most this much longer than the
+# distance of its ends. For a quarter of a circle, the ratio is 1.11.
 _MAX_STRAIGHT_RATIO = 1.08
 _POINT_SIZE = 6.0  # pixels
 _RING_RADIUS = 7.0
@@ -64,13 +64,13 @@ PART_NAMES = {"test": tr("test"), "vali": tr("validation"), "train": tr("trainin
 class QueryPlot(Plot):
     """A plot of the queries of a comparison, in one of three kinds.
 
-    In the scatter plot, a query is a point with the measure of A as x and that
-    of B as y. The other two kinds show B - A, as bars sorted from the greatest
-    loss, or as points by the number of documents.
+    In the scatter plot, a query is a point with the measure of A as x
+    and that of B as y. The other two kinds show B - A, as bars sorted
+    from the greatest loss, or as points by the number of documents.
 
-    A click picks a query. A drag selects queries, by a free line around points
-    or across them, or by a band over sorted differences. Esc cancels the drag,
-    or selects all queries again.
+    A click picks a query. A drag selects queries, by a free line around
+    points or across them, or by a band over sorted differences. Esc
+    cancels the drag, or selects all queries again.
 
     Parameters
     ----------
@@ -79,11 +79,11 @@ class QueryPlot(Plot):
     Attributes
     ----------
     picked : Signal(int)
-        The user clicked a query or moved to it by an arrow key: its position in
-        the comparison's order.
+        The user clicked a query or moved to it by an arrow key: its
+        position in the comparison's order.
     brushed : Signal(object)
-        The user selected queries: their positions, ascending (a tuple); empty
-        for all queries.
+        The user selected queries: their positions, ascending (a tuple);
+        empty for all queries.
     is_listed : ndarray of bool
         Whether each query is listed; the others are faded.
     """
@@ -108,8 +108,8 @@ class QueryPlot(Plot):
         self._anchor: int | None = None
         super().__init__(theme, Axes())
 
-        # Layers with their depths: a greater one is drawn above. The id beside
-        # the chosen query may reach beyond the axes.
+        # Layers with their depths: a greater one is drawn above. The id
+        # beside the chosen query may reach beyond the axes.
         self.add_layer(partial(draw_points, self), 0.0)
         self.add_layer(partial(draw_differences, self), 0.0)
         self.add_layer(partial(draw_mark, self), 2.0, clipped=False)
@@ -158,10 +158,9 @@ class QueryPlot(Plot):
     def points(self) -> tuple[Floats, Floats]:
         """X and y values of the queries in the present kind of plot, each of shape (Q,).
 
-        The values are NaN for a query without a value. The
-        kinds of plot show the measure of model B against
-        that of A, B - A by the number of documents, and B -
-        A in the order of the comparison.
+        The values are NaN for a query without a value. The kinds of
+        plot show the measure of model B against that of A, B - A by the
+        number of documents, and B - A in the order of the comparison.
         """
         comparison = self.comparison
         if comparison is None:
@@ -180,16 +179,15 @@ class QueryPlot(Plot):
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the ranges of the axes x and y, which are equal for the scatter plot.
 
-        In the other kinds of plot, the range of y includes
-        zero.
+        In the other kinds of plot, the range of y includes zero.
         """
         xs, ys = (values[self._valued_positions] for values in self.points)
         if self.mode == SCATTER:
             low = min(xs.min(), ys.min(), 0.0)
             high = max(xs.max(), ys.max())
 
-            # Measures up to 1 are shown in their whole range unless they are
-            # small. The range is widened by 3 % at both ends.
+            # Measures up to 1 are shown in their whole range unless
+            # they are small. The range is widened by 3 % at both ends.
             span = padded(float(low), 1.0 if 0.5 < high <= 1.0 else float(high), 0.03)
             return span, span
         largest = float(np.abs(ys).max()) or 1.0
@@ -269,8 +267,8 @@ class QueryPlot(Plot):
     def hit_test(self, point: QPointF) -> int | None:
         """Return the position of the query nearest to a pixel.
 
-        ``point`` is the position of the pixel. The result
-        is None if no query is near.
+        ``point`` is the position of the pixel. The result is None if no
+        query is near.
         """
         if self.is_empty() or self.comparison is None:
             return None
@@ -302,8 +300,8 @@ class QueryPlot(Plot):
     def click(self, point: QPointF) -> None:
         """Pick the query under the mouse; without one, select all queries.
 
-        If several queries lie at the same point, repeated clicks pick one after
-        the other.
+        If several queries lie at the same point, repeated clicks pick
+        one after the other.
         """
         position = self.hit_test(point)
         if position is None:
@@ -425,8 +423,8 @@ class QueryPlot(Plot):
     def _extend_outline(self, start: QPointF, end: QPointF) -> None:
         """Extend the outline of a drag from ``start`` to the pixel ``end``.
 
-        The outline is a free line in the scatter plot,
-        otherwise a band of full height.
+        The outline is a free line in the scatter plot, otherwise a band
+        of full height.
         """
         if self.mode != SCATTER:
             area = self.frame().area
@@ -453,8 +451,9 @@ class QueryPlot(Plot):
         if comparison is None:
             self.set_axes(Axes())
         elif self.mode == SCATTER:
-            # `wins` and `losses` are those of B: points above the diagonal are
-            # wins, so that their number is in the title of the y axis.
+            # `wins` and `losses` are those of B: points above the
+            # diagonal are wins, so that their number is in the title of
+            # the y axis.
             counts = comparison.counts
             self.set_axes(
                 Axes(
@@ -569,9 +568,9 @@ def paint_interval(
 def _points_by_color(plot: QueryPlot, colors: Colors) -> list[tuple[Bools, QColor]]:
     """Return the colors of the queries, each with a mask (Q,) of its queries: losses, gains and ties of B.
 
-    B is the second of the compared models. Queries that the
-    filter of the list leaves out are faded. Faded queries
-    come first, so that the others are drawn over them.
+    B is the second of the compared models. Queries that the filter of
+    the list leaves out are faded. Faded queries come first, so that the
+    others are drawn over them.
     """
     assert plot.comparison is not None
     gain = plot.comparison.gain
@@ -644,8 +643,8 @@ def draw_differences(
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, width > 2)
 
     for mask, color in _points_by_color(plot, colors):
-        # Bars may be less transparent: unlike points, they do not lie on each
-        # other.
+        # Bars may be less transparent: unlike points, they do not lie
+        # on each other.
         color.setAlphaF(min(1.0, color.alphaF() * 1.6))
         bar = QPen(color, width)
         bar.setCapStyle(Qt.PenCapStyle.FlatCap)
@@ -728,8 +727,8 @@ def inside_polygon(xs: Floats, ys: Floats, corners: Floats) -> Bools:
     xs, ys : array of shape (n,)
         The points.
     corners : array of shape (m, 2)
-        Corners in the order of the outline, which is closed from the last to
-        the first and may cross itself.
+        Corners in the order of the outline, which is closed from the
+        last to the first and may cross itself.
 
     Returns
     -------
@@ -739,9 +738,9 @@ def inside_polygon(xs: Floats, ys: Floats, corners: Floats) -> Bools:
     ends = np.roll(corners, -1, axis=0)  # the corner after each one
 
     for (x1, y1), (x2, y2) in zip(corners.tolist(), ends.tolist(), strict=True):
-        # The ray from a point to the right crosses an edge if its two ends are
-        # on both sides of the ray and the intersection is right of the point.
-        # No ray crosses a horizontal edge.
+        # The ray from a point to the right crosses an edge if its two
+        # ends are on both sides of the ray and the intersection is
+        # right of the point. No ray crosses a horizontal edge.
         if y1 != y2:
             has_ends_on_both_sides = (ys < y1) != (ys < y2)
             inside ^= has_ends_on_both_sides & (

@@ -94,8 +94,8 @@ class QueriesController(PageController):
         # key of B while the page is visible: it stays when another run ends
         self._last_b: int | None = None
 
-        # The shown comparison with its request, as the next request may be for
-        # other folds and models.
+        # The shown comparison with its request, as the next request may
+        # be for other folds and models.
         self._shown: tuple[QueryRequest, QueryComparison] | None = None
 
         # fold and position of the query the user chose
@@ -158,8 +158,8 @@ class QueriesController(PageController):
         self.ablation.inspected.connect(session.inspectAsked)
         session.datasetChanged.connect(self._forget_choices)
 
-        # `_measured` has the runs measured by the shown measure, and `_absence`
-        # the reasons why results or documents are missing.
+        # `_measured` has the runs measured by the shown measure, and
+        # `_absence` the reasons why results or documents are missing.
         for signal in (
             runs.added,
             runs.ended,
@@ -228,8 +228,8 @@ class QueriesController(PageController):
             and self._shown is not None
             and self._shown[0].part == "test"
         ):
-            # values of the sealed test part must not stay visible during the
-            # computation
+            # values of the sealed test part must not stay visible
+            # during the computation
             self._clear("")
         if self._shown is None:
             self._show_nothing(_MEASURING_TEXT)
@@ -292,11 +292,10 @@ class QueriesController(PageController):
     def select_for_listed(self) -> None:
         """Select features for the listed queries alone, and for the others of their fold alone.
 
-        The two paths of features are computed in the
-        background and then shown in a dialog. If the listed
-        queries are of several folds, the user gets an
-        error, as the features are selected on the data of
-        one fold.
+        The two paths of features are computed in the background and
+        then shown in a dialog. If the listed queries are of several
+        folds, the user gets an error, as the features are selected on
+        the data of one fold.
         """
         listed = self.list.listed()
         folds = {query.fold for query in listed}
@@ -373,8 +372,8 @@ class QueriesController(PageController):
     def _runs_compared(self) -> tuple[RunRecord | None, RunRecord | None]:
         """Return the runs A and B; B is None for the best single feature.
 
-        Unless the user has chosen B, it is the last run among those that share
-        the most folds with A.
+        Unless the user has chosen B, it is the last run among those
+        that share the most folds with A.
         """
         listed = comparable(self._runs, self._session.dataset)
         current = self._runs.shown
@@ -399,9 +398,9 @@ class QueriesController(PageController):
     def _show_choices(self, a: RunRecord | None, b: RunRecord | None) -> None:
         """Show the runs to choose A and B from, the parts of the data, and the fold.
 
-        ``a`` and ``b`` are the runs that are compared; without ``b``, A is
-        compared with its best single feature. A sealed test part is not
-        offered.
+        ``a`` and ``b`` are the runs that are compared; without ``b``, A
+        is compared with its best single feature. A sealed test part is
+        not offered.
         """
         dataset = self._session.dataset
         fold = self._session.fold
@@ -439,8 +438,8 @@ class QueriesController(PageController):
     def _show_what_is_missing(self, reason: str) -> None:
         """Show why nothing is compared instead of empty panels, and a button to the page that helps.
 
-        The panels stay for the reasons "" and `NOT_WHOLE`: the study has the run,
-        but none of its models.
+        The panels stay for the reasons "" and `NOT_WHOLE`: the study
+        has the run, but none of its models.
         """
         is_empty = bool(reason) and reason != NOT_WHOLE
         self.empty.show_missing(
@@ -453,8 +452,8 @@ class QueriesController(PageController):
         """Return the values on which a comparison depends: with others it is computed again."""
         session = self._session
 
-        # `choice` has parameters or a size that the user has chosen; `fold` is
-        # None for all folds.
+        # `choice` has parameters or a size that the user has chosen;
+        # `fold` is None for all folds.
         fold = session.fold if self.bar.is_one_fold() else None
         choices_of_user = (
             self.bar.part.value(),
@@ -477,8 +476,8 @@ class QueriesController(PageController):
     def _why_nothing(self, a: RunRecord | None) -> str:
         """Return the reason why there is nothing to compare.
 
-        ``a`` is run A, or None without runs. The reason is
-        "" if models can be compared.
+        ``a`` is run A, or None without runs. The reason is "" if models
+        can be compared.
         """
         if a is None:
             return self._absence.text_without_results(_NO_RUN_TEXT)
@@ -489,8 +488,7 @@ class QueriesController(PageController):
     def _models(self, record: RunRecord) -> ChosenModels:
         """Return the models of a run, by the number of the fold.
 
-        For the shown run, these are the models that the
-        user has chosen.
+        For the shown run, these are the models that the user has chosen.
         """
         choice = self._session.choice if record is self._runs.shown else None
         return chosen_models(record, self._measured.view(record), choice)
@@ -498,9 +496,8 @@ class QueriesController(PageController):
     def _request(self, a: RunRecord, b: RunRecord | None) -> QueryRequest | None:
         """Return the request to compare A and B on shared folds and the chosen part.
 
-        Without a run B, A is compared with the best single
-        feature of each fold. The result is None without
-        data.
+        Without a run B, A is compared with the best single feature of
+        each fold. The result is None without data.
         """
         session = self._session
         dataset = self._session.dataset
@@ -540,8 +537,8 @@ class QueriesController(PageController):
     def _model_numbers(self, record: RunRecord) -> tuple[tuple[int, int, int], ...]:
         """Return the numbers that identify the model of each fold of a run.
 
-        The numbers are the fold, the position of the
-        combination of parameters, and the step.
+        The numbers are the fold, the position of the combination of
+        parameters, and the step.
         """
         models = chosen_models(record, self._measured.view(record))
         return tuple(
@@ -584,8 +581,7 @@ class QueriesController(PageController):
     def _on_picked(self, position: int) -> None:
         """Show the documents of a query that the user picked, by its position in the comparison.
 
-        The query is shown again when other models are
-        compared.
+        The query is shown again when other models are compared.
         """
         if self._shown is not None:
             query = self.queries[position]

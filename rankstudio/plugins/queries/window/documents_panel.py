@@ -79,8 +79,8 @@ class DocumentRow:
 class DocumentsPanel(Panel):
     """A table of a query's documents with their ranks by A and B, and A's scores as bars of contributions.
 
-    A legend names the features of the bars. A sentence explains the order of
-    the documents that the user selects.
+    A legend names the features of the bars. A sentence explains the
+    order of the documents that the user selects.
 
     Attributes
     ----------
@@ -128,8 +128,8 @@ class DocumentsPanel(Panel):
         row : ComparedQuery
             The query with the measures of both models.
         ranked_query : RankedQuery
-            The documents of the query, with ranks, scores
-            and contributions of the features.
+            The documents of the query, with ranks, scores and
+            contributions of the features.
         measure : str
             Name of the measure.
         """
@@ -170,8 +170,8 @@ class DocumentsPanel(Panel):
         strongest = ranked_query.by_influence[:_MAX_FEATURES_IN_TOOLTIP]
 
         for position, document in enumerate(ranked_query.documents):
-            # contributions minus the smallest ones in this query, so that bars
-            # start at 0
+            # contributions minus the smallest ones in this query, so
+            # that bars start at 0
             contributions = ranked_query.above_least[position]
             parts = [float(contributions[i]) for i in colored]
             parts += [float(contributions[list(rest)].sum())] if rest else []
@@ -188,8 +188,8 @@ class DocumentsPanel(Panel):
             [document.score_a for document in ranked_query.documents]
         )
 
-        # Rows are identified by their positions: emptied first, the table does
-        # not take those of another query for the same rows.
+        # Rows are identified by their positions: emptied first, the
+        # table does not take those of another query for the same rows.
         self.table.select(None)
         self.table.set_rows(())
         self.table.set_rows(rows)
@@ -279,8 +279,8 @@ class DocumentsPanel(Panel):
     ) -> None:
         """Draw the contributions to a document's score as parts of a bar, one after the other.
 
-        ``cell`` is the rectangle of the table's cell. The
-        bar of the largest sum is as long as this rectangle.
+        ``cell`` is the rectangle of the table's cell. The bar of the
+        largest sum is as long as this rectangle.
         """
         if not self._largest_sum:
             return
@@ -300,10 +300,9 @@ class DocumentsPanel(Panel):
     def _show_sentence(self) -> None:
         """Explain in a sentence why model A ranks one of two documents above the other.
 
-        The two documents are the first two that the user
-        has selected. If one document is selected, they are
-        this one and the next; if none is, they are the
-        first two of all.
+        The two documents are the first two that the user has selected.
+        If one document is selected, they are this one and the next; if
+        none is, they are the first two of all.
         """
         query = self._query
         if query is None:
@@ -447,7 +446,7 @@ class FeatureLegend(Legend):
     def max_entry_width(self, line_width: float) -> float:
         """Return the width to which a name is cut, so that several long names share a line.
 
-        ``line_width`` is that of a line in pixels. The
-        tooltip has the whole names.
+        ``line_width`` is that of a line in pixels. The tooltip has the
+        whole names.
         """
         return max(_MIN_NAME_WIDTH, line_width / _NAMES_PER_LINE - BETWEEN)

@@ -44,16 +44,17 @@ _EQUAL = "equal"
 class QueryListPanel(Panel):
     """A table of the compared queries with the measures of A and B, the greatest loss of B first.
 
-    The user filters the queries by id, by the better model, and by brushing
-    points of the plot, and can select features for the listed queries.
+    The user filters the queries by id, by the better model, and by
+    brushing points of the plot, and can select features for the listed
+    queries.
 
     Attributes
     ----------
     chosen : Signal(int)
         The user moved to another query: its position in the comparison's order.
     filtered : Signal(object)
-        The filter has changed: whether each query of the comparison is listed
-        (ndarray of bool).
+        The filter has changed: whether each query of the comparison is
+        listed (ndarray of bool).
     select_for : QPushButton
         Button to select features for the listed queries alone.
     table : TableView
@@ -215,8 +216,8 @@ class QueryListPanel(Panel):
     def _is_listed(self) -> Bools:
         """Return whether each query of the comparison passes the filters, shape (Q,).
 
-        The three filters are the points that were selected in the plot, the
-        better model, and a text in the query's id.
+        The three filters are the points that were selected in the plot,
+        the better model, and a text in the query's id.
         """
         assert self._comparison is not None  # callers have checked
         queries = self._comparison.queries
@@ -313,8 +314,8 @@ class QueryListPanel(Panel):
         per_query = per_query_name(name) if self._comparison else name
         sign = -1.0 if self._comparison and not measure(name).higher_is_better else 1.0
 
-        # Without the column of folds, the ids take its width, so that the other
-        # columns do not move.
+        # Without the column of folds, the ids take its width, so that
+        # the other columns do not move.
         id_width = 104 if several_folds else 104 + fold.width
         return (
             Column(
@@ -359,9 +360,10 @@ class QueryListPanel(Panel):
     ) -> QRect:
         """Draw a query's difference B - A as a bar, if it is defined and the cell is wide enough.
 
-        ``cell`` is the rectangle of the cell in pixels, and ``sign`` is -1 if
-        lower measures are better. The rectangle for the number, which is drawn
-        next, is returned: the whole cell, as numbers are aligned to its right.
+        ``cell`` is the rectangle of the cell in pixels, and ``sign`` is
+        -1 if lower measures are better. The rectangle for the number,
+        which is drawn next, is returned: the whole cell, as numbers are
+        aligned to its right.
         """
         bar = cell.adjusted(0, 0, -_NUMBER_WIDTH, 0)
         value = row.difference

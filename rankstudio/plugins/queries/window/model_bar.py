@@ -56,11 +56,11 @@ def chosen_models(
     record : RunRecord
         The run with the results of its folds.
     measured : MeasuredRun
-        The run measured by the current measure, which may choose other models
-        on some folds.
+        The run measured by the current measure, which may choose other
+        models on some folds.
     choice : Choice, optional
-        Parameters or a size to use instead of those that validation chose, on
-        folds on which the run has tried them.
+        Parameters or a size to use instead of those that validation
+        chose, on folds on which the run has tried them.
 
     Returns
     -------
@@ -98,8 +98,8 @@ def _model_of_choice(
     if path is None:
         return chosen
 
-    # The step of the chosen size; without one, that with the best validation
-    # measure (None: no position of the best step is known).
+    # The step of the chosen size; without one, that with the best
+    # validation measure (None: no position of the best step is known).
     select_by = record.plan.select_by
     step_position = path_position(path, choice.x_value, None, select_by)
     return replace(chosen, unit=path.unit, step=path.steps[step_position])
@@ -113,8 +113,8 @@ def run_label(record: RunRecord) -> str:
 def single_label(record: RunRecord) -> str:
     """Return a name for the best single feature of each fold of a run, as model B.
 
-    The name of the model has the feature's name if all
-    folds have the same best feature.
+    The name of the model has the feature's name if all folds have the
+    same best feature.
     """
     # the baseline of a fold is its best single feature
     names = {result.baseline.name for result in record.folds.values()}
@@ -174,8 +174,8 @@ class ModelBar(QWidget):
     ) -> None:
         """Offer models for A and B, and select those with the keys ``key_a`` and ``key_b``.
 
-        ``a`` and ``b`` have pairs of a key and a name. No signal is emitted;
-        for the key None, no model is selected.
+        ``a`` and ``b`` have pairs of a key and a name. No signal is
+        emitted; for the key None, no model is selected.
         """
         for box, options, value in ((self.a, a, key_a), (self.b, b, key_b)):
             box.blockSignals(True)
@@ -195,8 +195,8 @@ class ModelBar(QWidget):
     def set_parts(self, parts: Sequence[tuple[str, str]]) -> None:
         """Offer parts of the data, as pairs of a key such as "test" and a text.
 
-        The chosen part stays chosen if offered, unless :meth:`forget_part` was
-        called.
+        The chosen part stays chosen if offered, unless
+        :meth:`forget_part` was called.
         """
         _offer_options(self.part, parts)
         if parts and self._forgets_part:
@@ -244,9 +244,8 @@ class ModelBar(QWidget):
 def _offer_options(choice: Segmented, options: Sequence[tuple[str, str]]) -> None:
     """Offer values in a control, as pairs of a key and a text, keeping the current one.
 
-    ``choice`` is the control, and ``options`` the pairs.
-    Equal values are not set again, to keep the keyboard
-    focus.
+    ``choice`` is the control, and ``options`` the pairs. Equal values
+    are not set again, to keep the keyboard focus.
     """
     if choice.options() != list(options):
         current = choice.value()

@@ -47,8 +47,8 @@ def paths_rows(
 ) -> list[PathsRow]:
     """Return a row for each step k of two paths, with the feature that each path adds.
 
-    A feature is shared if both paths contain it after k steps. ``ids`` and
-    ``names`` are those of the data's columns.
+    A feature is shared if both paths contain it after k steps. ``ids``
+    and ``names`` are those of the data's columns.
     """
     marked_features = paths.marked[-1].selected if paths.marked else ()
     other_features = paths.others[-1].selected if paths.others else ()

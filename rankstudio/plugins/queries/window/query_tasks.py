@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from rankstudio.plugins.queries.ranked_query import RankedQuery
 
 _MAX_STORED_SCORES = (
-    # models whose scores on a part are kept; of large data, these take some
-    # megabytes each
+    # models whose scores on a part are kept; of large data, these take
+    # some megabytes each
     40
 )
 _MAX_TRAINING_PARTS = 10  # training parts that are kept ready for training
@@ -94,8 +94,8 @@ class QueryTasks:
             folds, request.part, a, b, request.measure, request.convention
         )
 
-        # These properties are cached. Computing them takes a while, so they are
-        # computed here.
+        # These properties are cached. Computing them takes a while, so
+        # they are computed here.
         _ = comparison.counts, comparison.mean_difference
         return comparison
 
@@ -126,8 +126,8 @@ class QueryTasks:
     ) -> QueryPaths:
         """Return the features that greedy RankRLS selects on marked queries of a fold, and on its others.
 
-        ``marked`` has positions of queries in the part, and ``parameters`` are
-        those of greedy RankRLS.
+        ``marked`` has positions of queries in the part, and
+        ``parameters`` are those of greedy RankRLS.
         """
         from rankstudio.engine.arithmetic.query_data import QueryData  # noqa: PLC0415 - numba
         from rankstudio.engine.methods.selection.greedy_rankrls.estimator import (  # noqa: PLC0415 - numba
@@ -147,19 +147,20 @@ class QueryTasks:
     ) -> Callable[[CancelFlag], Iterator[AblatedQueries]]:
         """Return the job that trains model A again without a feature, and measures it.
 
-        A is the first of the two compared models. It is ``chosen`` on the fold
-        with the number ``fold``, and was trained by ``plan``. ``column`` is the
-        column of the feature. The worker calls the job with a function that
-        returns whether the job is cancelled.
+        A is the first of the two compared models. It is ``chosen`` on
+        the fold with the number ``fold``, and was trained by ``plan``.
+        ``column`` is the column of the feature. The worker calls the
+        job with a function that returns whether the job is cancelled.
         """
 
         def work(cancelled: CancelFlag) -> Iterator[AblatedQueries]:
             """Train model A without the feature, and yield the measures of both models, once.
 
-            The request, plan, fold, model (``chosen``) and feature (``column``)
-            are the arguments of `leave_out`, the method around this function.
-            ``cancelled`` returns whether the user has stopped the training,
-            which then ends with the error Cancelled.
+            The request, plan, fold, model (``chosen``) and feature
+            (``column``) are the arguments of `leave_out`, the method
+            around this function. ``cancelled`` returns whether the user
+            has stopped the training, which then ends with the error
+            Cancelled.
             """
 
             def follow(_: object) -> None:
@@ -220,8 +221,9 @@ class QueryTasks:
     ) -> tuple[FeatureAblation, int]:
         """Return a feature's effect on all folds, and the number of queries that never change.
 
-        ``of_feature`` has the measures of each fold's queries with and without
-        the feature, and ``ablations`` those of all features so far.
+        ``of_feature`` has the measures of each fold's queries with and
+        without the feature, and ``ablations`` those of all features so
+        far.
         """
         from rankstudio.plugins.queries.feature_ablation import (  # noqa: PLC0415 - numba
             feature_ablation,

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from rankstudio.plugins.queries.query_comparison import QueryComparison
     from rankstudio.plugins.queries.ranked_query import RankedDocument, RankedQuery
 
-# relative rounding of a sum of contributions, which are added in another order
-# than a score
+# relative rounding of a sum of contributions, which are added in
+# another order than a score
 _ROUNDING = 1e-9
-# The n differences all have the same sign by chance with p = 2 / 2^n. Up to 5
-# queries, p exceeds 5 %.
+# The n differences all have the same sign by chance with p = 2 / 2^n.
+# Up to 5 queries, p exceeds 5 %.
 _MIN_TESTABLE_QUERIES = 6
 
 number = partial(significant, digits=3)
@@ -36,9 +36,9 @@ def decimals(values: Sequence[float]) -> int:
 def comparison_sentence(comparison: QueryComparison) -> str:
     """Return the sentence on how two models compare over all queries.
 
-    The sentence is "" without queries. Few queries are not
-    tested; otherwise the difference is significant if its
-    interval does not contain 0.
+    The sentence is "" without queries. Few queries are not tested;
+    otherwise the difference is significant if its interval does not
+    contain 0.
     """
     if not comparison.queries:
         return ""
@@ -129,8 +129,8 @@ def pair_sentence(ranked_query: RankedQuery, first: int, second: int) -> str:
         part = -part
         lead = -lead
 
-    # Templates for a document at rank 1 of A, and for others. The feature gives
-    # the whole lead, or less, or more than that.
+    # Templates for a document at rank 1 of A, and for others. The
+    # feature gives the whole lead, or less, or more than that.
     if abs(part - lead) <= _ROUNDING * max(1.0, lead):
         first_template = tr(
             "In A, {one} is first, {lead} ahead of {other}; {feature} gives all of the lead."

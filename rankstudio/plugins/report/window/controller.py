@@ -89,8 +89,8 @@ class ReportController(PageController):
         self._unseen = False  # whether the report changed while its page was hidden
         self._folder = Path.home()
 
-        # The report is made in the background, when the page is visible and
-        # something in it has changed.
+        # The report is made in the background, when the page is visible
+        # and something in it has changed.
         run_signals = (
             runs.ended,
             runs.removed,
@@ -144,9 +144,8 @@ class ReportController(PageController):
     def _key(self) -> Key:
         """Return the state on which the report depends: if the state changes, the report is made again.
 
-        The state has the seals, the study, a
-        number that grows with each stored run,
-        and the state of each run.
+        The state has the seals, the study, a number that grows with
+        each stored run, and the state of each run.
         """
         request = self.request()
         return (
@@ -300,8 +299,7 @@ class ReportController(PageController):
     def _show(self) -> None:
         """Show the report if its page is visible, and whether it leaves out sealed measures.
 
-        If the page is hidden, the report is
-        shown when the page appears.
+        If the page is hidden, the report is shown when the page appears.
         """
         report = self.report
         self._unseen = not self.preview.isVisible()
@@ -383,8 +381,8 @@ class ReportController(PageController):
     def _read(self) -> None:
         """Clear the report, show the settings of another study, and make its report.
 
-        The settings are the question, the notes and the sections. They are read
-        in the background.
+        The settings are the question, the notes and the sections. They
+        are read in the background.
         """
         self._report = None
         self._has_unwritten_settings = False

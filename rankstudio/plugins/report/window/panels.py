@@ -230,8 +230,8 @@ class _Sheet(QTextBrowser):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setStyleSheet(_SHEET_STYLE)
 
-        # The scroll bar is always visible, so that the width of the text does
-        # not depend on its length.
+        # The scroll bar is always visible, so that the width of the
+        # text does not depend on its length.
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.setLineWrapMode(QTextBrowser.LineWrapMode.FixedPixelWidth)
         self.setWordWrapMode(QTextOption.WrapMode.WordWrap)  # no number is cut in two
@@ -273,8 +273,8 @@ class _Sheet(QTextBrowser):
     def loadResource(self, kind: int, name: QUrl | str) -> Any:
         """Return a figure of the report; other resources are not loaded.
 
-        Qt calls this for each picture in the HTML. The figure is as wide as the
-        text, within limits.
+        Qt calls this for each picture in the HTML. The figure is as
+        wide as the text, within limits.
         """
         figure = self._figures.get(name if isinstance(name, str) else name.toString())
         if kind != QTextDocument.ResourceType.ImageResource.value or figure is None:

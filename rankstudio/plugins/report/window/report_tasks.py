@@ -50,11 +50,11 @@ def rich_text(
     report : Report
         The report; its figures have the names that `figure_name` returns.
     breaks : bool
-        Whether to insert `BREAK` into long words, such as checksums, so that
-        lines can be broken there.
+        Whether to insert `BREAK` into long words, such as checksums, so
+        that lines can be broken there.
     points : bool
-        Whether sizes of letters are in points, as needed for printing, rather
-        than in pixels.
+        Whether sizes of letters are in points, as needed for printing,
+        rather than in pixels.
     """
     figures = [
         block
@@ -138,8 +138,8 @@ def save_pdf(report: Report, path: Path) -> Path:
     html, figures = rich_text(report, points=True)
     document = QTextDocument()
 
-    # The default font, not the variant with digits of equal width, whose glyphs
-    # could not be copied as text.
+    # The default font, not the variant with digits of equal width,
+    # whose glyphs could not be copied as text.
     document.setDefaultFont(QFont(family()))
     for number, figure in enumerate(figures):
         name = figure_name(number)

@@ -77,8 +77,8 @@ class RiskView(ContributedComparison):
         self.alpha.valueChanged.connect(self._on_alpha)
         self.tools = (self.alpha,)
 
-        # Key, label, description, text of the empty table, identity of a row,
-        # and name for screen readers.
+        # Key, label, description, text of the empty table, identity of
+        # a row, and name for screen readers.
         self.table = self.add_table(
             "risk",
             tr("Risk"),
@@ -97,8 +97,9 @@ class RiskView(ContributedComparison):
     def compare(self, compared: ComparedRuns) -> Computation | None:
         """Return the computation of the risks of the ticked runs against the reference.
 
-        The caller runs it, and ``show_risk`` then shows the result. Without a
-        reference, or with a single run, empty the view and return None.
+        The caller runs it, and ``show_risk`` then shows the result.
+        Without a reference, or with a single run, empty the view and
+        return None.
         """
         if compared.reference is None or len(compared.runs) < 2:
             self.clear()
@@ -158,8 +159,8 @@ def _risk_column(
 ) -> Column:
     """Return a column of the table of runs, with one number of the risk against the reference.
 
-    ``key`` is the name of the number in the risk, and ``text`` is how it is
-    written: a format or a function.
+    ``key`` is the name of the number in the risk, and ``text`` is how
+    it is written: a format or a function.
     """
     return Column(
         key,

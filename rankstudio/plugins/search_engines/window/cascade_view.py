@@ -91,8 +91,8 @@ class CascadeView(ContributedView):
         )
         self.plot.setMinimumHeight(LEAST_PLOT)
 
-        # `Shared` is the entry of the plot in the list of exports. Rows of the
-        # table are identified by their position on the front.
+        # `Shared` is the entry of the plot in the list of exports. Rows
+        # of the table are identified by their position on the front.
         self.plot.shared = Shared("cascades", tr("Cascades by time"))
         self.table = self.add_table(
             "cascades",
@@ -123,8 +123,8 @@ class CascadeView(ContributedView):
         self.budget.setSpecialValueText(tr("no budget"))
         self.budget.valueChanged.connect(self._choose)
 
-        # A cascade that is clicked in the plot or in the table is described in
-        # the sentence.
+        # A cascade that is clicked in the plot or in the table is
+        # described in the sentence.
         self.plot.picked.connect(self._select_cascade)
         self.table.chosen.connect(self._select_row)
 
@@ -149,8 +149,8 @@ class CascadeView(ContributedView):
     ) -> Computation | None:
         """Return the computation of a run's cascades, or None if the run cannot have cascades.
 
-        The computation shows the cascades when it is finished. Without a
-        computation, the view says why.
+        The computation shows the cascades when it is finished. Without
+        a computation, the view says why.
         """
         # Cascades need a finished run with costs; a worker computes them.
         result = record.result if record is not None else None
@@ -215,8 +215,8 @@ class CascadeView(ContributedView):
         budget = self.budget.value()
         cascades = self._front.cascades
 
-        # The cascades are ordered by time, the fastest first. Without a budget,
-        # the largest one is used, in which all of them are.
+        # The cascades are ordered by time, the fastest first. Without a
+        # budget, the largest one is used, in which all of them are.
         best = self._front.within(budget or _MAX_BUDGET)
         rows = [
             CascadeRow(i, cascade, _WITHIN_BUDGET if budget and cascade is best else "")
@@ -224,10 +224,10 @@ class CascadeView(ContributedView):
         ]
         self.table.set_rows(rows)
 
-        # The plot shows the front; its last cascade is the slowest one with the
-        # best measure. Without a cascade within the budget, the cost of the
-        # cheapest one is shown. As the rule is a budget, the plot draws no band
-        # at the `levels`.
+        # The plot shows the front; its last cascade is the slowest one
+        # with the best measure. Without a cascade within the budget,
+        # the cost of the cheapest one is shown. As the rule is a
+        # budget, the plot draws no band at the `levels`.
         last = len(cascades) - 1
         chosen = best or cascades[0]
         levels = (cascades[-1].validation,) * len(cascades)

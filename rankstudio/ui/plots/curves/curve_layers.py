@@ -18,15 +18,15 @@ from rankstudio.ui.plots.readout import Pixels
 from rankstudio.ui.style.colors import Colors, mix
 from rankstudio.ui.style.fonts import LEFT, SMALL, TINY, font
 
-# One pixel wide and opaque is Qt's fast lane: a twentieth of the time of a
-# wider or translucent line. So the curves that step back are mixed with the
-# ground, not made translucent.
+# One pixel wide and opaque is Qt's fast lane: a twentieth of the time
+# of a wider or translucent line. So the curves that step back are mixed
+# with the ground, not made translucent.
 _CHOSEN_WIDTH = 2.6
 _PLAIN_WIDTH = 1.5
 _FADED_WIDTH = 1.0
 _FADED_SHARE = 0.38
-# Points this far apart, in pixels, are drawn as points; closer ones would only
-# thicken the line.
+# Points this far apart, in pixels, are drawn as points; closer ones
+# would only thicken the line.
 _MIN_POINT_DISTANCE = 13.0
 _LONE_POINT_RADIUS = 3.4  # radius of a curve's only point, of which there is no line
 # points to a pixel column, from which on it is drawn by its extremes
@@ -96,8 +96,8 @@ def draw_band(
         return
     px, py = frame.pixels(xs[is_finite], ys[is_finite])
     painter.setPen(Qt.PenStyle.NoPen)
-    # The band of permuted labels is gray; that over folds has the color of
-    # the accent. The second argument of `q` is the opacity.
+    # The band of permuted labels is gray; that over folds has the color
+    # of the accent. The second argument of `q` is the opacity.
     permuted = band.p_values is not None
     painter.setBrush(
         colors.q("muted", 0.28)
@@ -182,8 +182,7 @@ def draw_smallest(
 ) -> None:
     """Draw a diamond at the smallest model that is not significantly worse than the best one.
 
-    A text beside the diamond names the model, unless the model is
-    chosen.
+    A text beside the diamond names the model, unless the model is chosen.
     """
     center = _smallest_pixel(family, frame)  # None if the model is out of sight
     mark = family.smallest
@@ -212,8 +211,7 @@ def draw_smallest(
 def _smallest_pixel(family: CurveSet, frame: Frame) -> QPointF | None:
     """Return the pixel of the smallest model that is not significantly worse than the best one.
 
-    Return None if the model is out of sight, or if there is no such
-    model.
+    Return None if the model is out of sight, or if there is no such model.
     """
     y = family.smallest_value()
     if family.smallest is None or isnan(y):
@@ -389,8 +387,8 @@ def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | No
     scale : float
         Device pixels to a logical one.
     """
-    # The pixel column of each point, and the position of the first point of
-    # each column.
+    # The pixel column of each point, and the position of the first
+    # point of each column.
     columns = np.floor(px * scale)
     starts = np.flatnonzero(np.diff(columns, prepend=-np.inf))
     if (
@@ -507,9 +505,9 @@ def readable_pixels(family: CurveSet, frame: Frame) -> Pixels:
     which occurs several times, too.
     """
     points = frame.pixels(*family.points(family.chosen_key, one_curve=False))
-    # the boxes of the names of the curve beside the chosen one (its key,
-    # the lines of its name, their box), and of the smallest model; None for
-    # a name that is not written
+    # the boxes of the names of the curve beside the chosen one (its
+    # key, the lines of its name, their box), and of the smallest model;
+    # None for a name that is not written
     placed_name = _key_of_curve_beside(family, frame)
     beside_box = placed_name[2] if placed_name is not None else None
     for ground in (beside_box, _smallest_room(family, frame)):
@@ -597,8 +595,9 @@ def _hidden_pixel_counts(
             columns = np.arange(
                 max(room.left(), px.min()), min(room.right(), px.max()) + 1
             )
-            # The height of the curve in each pixel column of the box. The
-            # curve is hidden inside the box and within 3 pixels of it.
+            # The height of the curve in each pixel column of the box.
+            # The curve is hidden inside the box and within 3 pixels of
+            # it.
             drawn = np.interp(columns, px, py)
             inside = (drawn > room.top() - 3) & (drawn < room.bottom() + 3)
             n_hidden[index] += int(inside.sum()) * (

@@ -19,8 +19,8 @@ from rankstudio.ui.style.colors import Colors
 
 Range = tuple[float, float]
 
-# With so few curves dashes help to tell an ordered family apart; with more they
-# are only noise.
+# With so few curves dashes help to tell an ordered family apart; with
+# more they are only noise.
 _MAX_DASHED_CURVES = 4
 
 BESIDE_DASH = (5.0, 2.2, 1.2, 2.2)
@@ -160,8 +160,7 @@ class CurveSet:
     band : Band or None
         An interval around a mean, below the curves.
     smallest : SmallestMark or None
-        The smallest model that is not significantly worse than the best
-        one.
+        The smallest model that is not significantly worse than the best one.
     reference : tuple of (float, str) or None
         A level to compare the curves with, and its name.
     """
@@ -172,8 +171,9 @@ class CurveSet:
         self.curves: dict[Hashable, Curve] = {
             key: Curve(label) for key, label in zip(keys, labels, strict=True)
         }
-        # The keys of the family, in the order of its colors. Curves that are
-        # added later, such as a path between two λ, are not among them.
+        # The keys of the family, in the order of its colors. Curves
+        # that are added later, such as a path between two λ, are not
+        # among them.
         self.ordered_keys = tuple(self.curves)
         # The chosen and the inspected point: key of the curve, and x.
         self.choice: tuple[Hashable, float] | None = None
@@ -195,8 +195,9 @@ class CurveSet:
     ) -> None:
         """Show another measure of the chosen curve's models beside it: to compare, not to choose.
 
-        ``label`` is the name of the new curve, which replaces an earlier curve
-        with the key ``key``. Without points, the curve of that key is removed.
+        ``label`` is the name of the new curve, which replaces an
+        earlier curve with the key ``key``. Without points, the curve of
+        that key is removed.
         """
         curve = Curve(
             label, [float(x) for x in xs], [float(y) for y in ys], beside=True
@@ -224,8 +225,7 @@ class CurveSet:
     def smallest_value(self) -> float:
         """Return y of the smallest model that is not significantly worse than the best one.
 
-        Return NaN without such a model, and where no curve has that
-        point.
+        Return NaN without such a model, and where no curve has that point.
         """
         mark = self.smallest  # has the key of the curve, and x
         return (
@@ -298,8 +298,8 @@ class CurveSet:
             if not is_drawn.any():
                 continue
             at_x, at_y = frame.pixels(xs[is_drawn], ys[is_drawn])
-            # The nearest point by the horizontal distance, then by the vertical
-            # one. The last key of lexsort counts first.
+            # The nearest point by the horizontal distance, then by the
+            # vertical one. The last key of lexsort counts first.
             across = np.abs(at_x - px)
             along = np.abs(at_y - py)
             i = int(np.lexsort((along, across))[0])
@@ -356,9 +356,9 @@ def value_lines(
         Value on the x axis at which the curves are read.
     colors : Colors
     pointed : hashable or None
-        Key of the curve that a click would choose. The line of this curve comes
-        first, is bold and says what x is. The chosen curve comes next, then the
-        others from top to bottom.
+        Key of the curve that a click would choose. The line of this
+        curve comes first, is bold and says what x is. The chosen curve
+        comes next, then the others from top to bottom.
     x_text : str
         The value of x in words: "k = 4".
     max_lines : int
@@ -377,8 +377,8 @@ def value_lines(
         color, dash = strokes[key]
         label = family[key].label
         if not lines:
-            # The only curve of a family needs no name; a curve beside it, which
-            # is not among the family's ordered keys, does.
+            # The only curve of a family needs no name; a curve beside
+            # it, which is not among the family's ordered keys, does.
             named = label and (
                 len(family.ordered_keys) > 1 or key not in family.ordered_keys
             )
@@ -445,8 +445,7 @@ def fitting_ranges(
     all_points : bool
         Whether all points must be in sight, even extreme ones.
     log_y : bool
-        Whether the y axis is logarithmic; then all points above 0 are
-        in sight.
+        Whether the y axis is logarithmic; then all points above 0 are in sight.
     """
     xs = family.all_xs()
     ys = family.all_ys()
@@ -470,8 +469,9 @@ def fitting_ranges(
         return x_range, (10.0**low, 10.0**high)
     if all_points and finite.size:
         return x_range, padded(float(finite.min()), float(finite.max()))
-    # Values that have to be in sight: the chosen curve, the level, and curves
-    # of a single point, of which otherwise only the name would be seen.
+    # Values that have to be in sight: the chosen curve, the level, and
+    # curves of a single point, of which otherwise only the name would
+    # be seen.
     keep = (
         family[chosen].arrays()[1]
         if chosen is not None and chosen in family
@@ -610,8 +610,8 @@ def spoken(family: CurveSet, x_name: str, title: str, *, least: bool) -> str:
                 label=curve.label,
             )
         )
-        # None without a band, and where it has no point at x; p only for
-        # permuted labels
+        # None without a band, and where it has no point at x; p only
+        # for permuted labels
         band_values = band and band.interval_at(x)
         p = band and band.p_at(x)
         if band_values and p is not None:

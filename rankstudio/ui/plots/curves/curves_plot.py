@@ -93,21 +93,22 @@ class CurvesPlot(Plot):
     hovered = Signal(object)
 
     def __init__(self, theme: Theme, title: str) -> None:
-        # The curves by key, with the marks among them: the band of a mean, the
-        # reference level, the chosen point, and the inspected point, which the
-        # user examines before choosing it.
+        # The curves by key, with the marks among them: the band of a
+        # mean, the reference level, the chosen point, and the inspected
+        # point, which the user examines before choosing it.
         self.family = CurveSet()
-        # The plot above or below, whose area begins at the same horizontal
-        # pixel; and the pixel at which the area of this plot would begin
-        # without it.
+        # The plot above or below, whose area begins at the same
+        # horizontal pixel; and the pixel at which the area of this plot
+        # would begin without it.
         self.aligned: CurvesPlot | None = None
         self._left = 0.0
         # the x under the mouse, here or on a linked plot
         self.cursor: float | None = None
         self._mouse: QPointF | None = None  # its position on this plot
         self.x_name = "k"  # as it is written in the box with values
-        # Lines of the box while the mouse is not on the plot: those of the
-        # inspected point if there is one, otherwise those of the chosen point.
+        # Lines of the box while the mouse is not on the plot: those of
+        # the inspected point if there is one, otherwise those of the
+        # chosen point.
         self._note: tuple[str, ...] = ()
         self._inspected_note: tuple[str, ...] = ()
         # the x range that the owner has set, before there are points
@@ -125,9 +126,9 @@ class CurvesPlot(Plot):
         self.addItem(self.zoom)
         self.zoom.style(theme.colors)
         self.zoom.sigRangeChangedManually.connect(self._on_zoom)
-        # Layers with a higher number cover those with a lower one. A layer of
-        # curves is drawn by a function that gets `family`; any other layer by
-        # a method.
+        # Layers with a higher number cover those with a lower one. A
+        # layer of curves is drawn by a function that gets `family`; any
+        # other layer by a method.
         self._add_curve_layer(draw_band, 0.0)
         self._add_curve_layer(draw_reference, 0.5)
         self._add_curve_layer(draw_curves, 1.0)
@@ -141,9 +142,9 @@ class CurvesPlot(Plot):
     def _add_curve_layer(self, draw: DrawFamily, z: float) -> None:
         """Add a layer that draws something of the curves.
 
-        ``draw`` gets the present family of curves, followed by the arguments
-        of all layers: painter, frame and colors. Layers with a greater ``z``
-        lie above.
+        ``draw`` gets the present family of curves, followed by the
+        arguments of all layers: painter, frame and colors. Layers with
+        a greater ``z`` lie above.
         """
         self.add_layer(lambda *how: draw(self.family, *how), z)
 
@@ -257,8 +258,8 @@ class CurvesPlot(Plot):
     ) -> None:
         """Mark another point as inspected, by the key of its curve and its x; None removes the mark.
 
-        ``note`` has lines of text, which are shown in place of the chosen
-        point's note.
+        ``note`` has lines of text, which are shown in place of the
+        chosen point's note.
         """
         self.family.inspection = _point_or_none(key, x)
         self._inspected_note = tuple(note) if key is not None else ()
@@ -493,8 +494,8 @@ class CurvesPlot(Plot):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Go to an end of the curve; "0" shows all, "+" and "-" zoom, "l" changes the scale."""
         if event.key() in (Qt.Key.Key_Home, Qt.Key.Key_End) and not self.is_empty():
-            # As many steps as there are points lead to the first one, and more
-            # steps than any curve has points to the last one.
+            # As many steps as there are points lead to the first one,
+            # and more steps than any curve has points to the last one.
             self.step(
                 -len(self.family.all_xs()) if event.key() == Qt.Key.Key_Home else 10**6,
                 0,
@@ -534,8 +535,8 @@ class CurvesPlot(Plot):
 
         Another scale ends the zoom.
         """
-        # The spread is the ratio of the greatest value to the least, 0 if one
-        # is not above 0: then there is no logarithmic scale.
+        # The spread is the ratio of the greatest value to the least, 0
+        # if one is not above 0: then there is no logarithmic scale.
         spans_decades = (
             self.may_be_logarithmic and self.family.spread() >= _MIN_LOGARITHMIC_SPREAD
         )
@@ -573,8 +574,8 @@ class CurvesPlot(Plot):
         """
         colors = self.theme.colors
         beside_lines = lines_beside(self.family, x, colors)
-        # `room_for` is the number of lines that the box has room for; one of
-        # them says how many curves have no line.
+        # `room_for` is the number of lines that the box has room for;
+        # one of them says how many curves have no line.
         max_lines = max(1, min(max_lines, self.box.room_for() - len(beside_lines) - 1))
         return (
             value_lines(
@@ -585,10 +586,10 @@ class CurvesPlot(Plot):
 
     def _say(self) -> None:
         """Show in the box the values at the cursor, which is on this plot or a linked one; else the note."""
-        # Three cases: no cursor; the mouse on this plot, with a box of as many
-        # lines as leave its point uncovered; or the cursor of a linked plot,
-        # with one line. A `dispensable` box is hidden where it could only
-        # cover the point.
+        # Three cases: no cursor; the mouse on this plot, with a box of
+        # as many lines as leave its point uncovered; or the cursor of a
+        # linked plot, with one line. A `dispensable` box is hidden
+        # where it could only cover the point.
         x = self.cursor
         position = self._mouse
         if x is None:
@@ -615,9 +616,10 @@ class CurvesPlot(Plot):
 
     def _say_note(self) -> None:
         """Show the note about the inspected point, else about the chosen one, or nothing."""
-        # After zooming, the point may be out of sight; then it has no note.
-        # Eight pixels beside the plot area still count as in sight. A
-        # `dispensable` box is hidden where it could only cover the point.
+        # After zooming, the point may be out of sight; then it has no
+        # note. Eight pixels beside the plot area still count as in
+        # sight. A `dispensable` box is hidden where it could only cover
+        # the point.
         family = self.family
         frame = self.frame()
         point = family.inspection or family.choice

@@ -136,8 +136,7 @@ class OverlayPlot(Plot):
         Height in pixels that the curves need; names that leave less are
         not drawn.
     one_band : bool
-        Whether only the curve that stands out has a band; else all
-        have.
+        Whether only the curve that stands out has a band; else all have.
     names_at_ends : bool
         Whether names stand at the ends of the curves where there is
         room; else above them.
@@ -514,8 +513,7 @@ def drawn_dash(
 ) -> tuple[float, ...]:
     """Return the dash of a curve in a drawing of ``size``.
 
-    A curve with its name at its end is solid, (), unless its color
-    repeats.
+    A curve with its name at its end is solid, (), unless its color repeats.
     """
     return line_style.dash if line_style.repeats or not ends_width(plot, size) else ()
 
@@ -669,8 +667,8 @@ def draw_intervals(
     """
     with between_axes(painter, frame):
         for number, curve in enumerate(plot.curves):
-            # `outstanding` is the position of the curve under the mouse, or
-            # else of the emphasised one.
+            # `outstanding` is the position of the curve under the
+            # mouse, or else of the emphasised one.
             is_finite = np.isfinite(curve.band)
             is_shown = not plot.one_band or number == plot.outstanding()
             if not is_finite.any() or not is_shown:
@@ -695,8 +693,8 @@ def draw_intervals(
                 continue
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(color)
-            # Steps at the edge of so light an area are invisible, and smooth
-            # ones take six times as long.
+            # Steps at the edge of so light an area are invisible, and
+            # smooth ones take six times as long.
             painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
             upper = frame.points(curve.x[is_finite], high[is_finite])
             lower = frame.points(curve.x[is_finite], low[is_finite])
@@ -724,8 +722,8 @@ def draw_overlaid(
             painter.setBrush(line_style.color)
             draw_marker(painter, line_style.marker, point, _POINT_RADIUS + 1)
             continue
-        # With names at the ends, the reference need not be bold, and the other
-        # lines are thin.
+        # With names at the ends, the reference need not be bold, and
+        # the other lines are thin.
         is_named = ends_width(plot, frame.outer.size()) > 0
         is_bold = _stands_out(plot, number) or (curve.reference and not is_named)
         width = 2.4 if is_bold else 1.7
@@ -884,8 +882,8 @@ def shown_names(
         text = tr("and {n} more").format(n=len(plot.curves) - len(boxes))
         text_width = QFontMetricsF(font(SMALL)).horizontalAdvance(text) + 2
         last_box = boxes[-1][1]
-        # One name stays even if the text does not fit behind it. 8 pixels
-        # at the right stay free.
+        # One name stays even if the text does not fit behind it. 8
+        # pixels at the right stay free.
         ends_at = last_box.right() + _NAME_SPACING + text_width
         if ends_at <= width - 8 or len(boxes) == 1:
             return (

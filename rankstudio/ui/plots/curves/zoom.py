@@ -64,8 +64,7 @@ class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
     def shown_ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the shown x and y range, in values.
 
-        For a logarithmic axis, pyqtgraph has the exponents (base 10)
-        instead.
+        For a logarithmic axis, pyqtgraph has the exponents (base 10) instead.
         """
         (x0, x1), (y0, y1) = self.viewRange()
         if self.log_x:

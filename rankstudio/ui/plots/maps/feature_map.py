@@ -161,8 +161,8 @@ class FeatureMapPlot(HeatMapPlot):
         self.features: tuple[MapFeature, ...] = ()
         self.shown: MapValues | None = None
         self.marked: int | None = None  # id of the inspected feature
-        # `limits` are the values of the darkest and the brightest color. Each
-        # map has limits of its own, set by show_map.
+        # `limits` are the values of the darkest and the brightest
+        # color. Each map has limits of its own, set by show_map.
         super().__init__(theme, names=(tr("feature"), tr("column")), limits=(0.0, 1.0))
         self.add_layer(partial(draw_outlines, self), 1.0, clipped=False)
         self.add_layer(partial(draw_margins, self), 2.0, clipped=False)
@@ -219,8 +219,7 @@ class FeatureMapPlot(HeatMapPlot):
     def frame_for(self, size: QSizeF) -> Frame:
         """Lay out a drawing, with room for labels at the left, the color bar at the right and groups above.
 
-        A square map, whose columns are its rows, is as wide as it is
-        high.
+        A square map, whose columns are its rows, is as wide as it is high.
         """
         frame = super().frame_for(size)
         if self.shown is None or self.is_empty():
@@ -252,8 +251,8 @@ class FeatureMapPlot(HeatMapPlot):
 
     def color_bar(self, frame: Frame) -> ColorBar | None:
         """Return the bar of colours at the right of the map, with its numbers and title; None without a map."""
-        # `limits` are the values at both ends of the bar; `bar` has the values
-        # that are written beside it, with their texts.
+        # `limits` are the values at both ends of the bar; `bar` has the
+        # values that are written beside it, with their texts.
         matrix = self.shown
         if matrix is None:
             return None
@@ -278,10 +277,10 @@ class FeatureMapPlot(HeatMapPlot):
         if matrix is None:  # an empty figure
             return super().figure()
         names = [_label_with_rank(f.name, f.feature_id, f.rank) for f in features]
-        # A column is called by its short text, else by its whole name; in a
-        # square map, whose columns are the features, by its feature's id.
-        # The figure has the whole names (`named`) and the texts beside the
-        # bar of colors (`ends`), too.
+        # A column is called by its short text, else by its whole name;
+        # in a square map, whose columns are the features, by its
+        # feature's id. The figure has the whole names (`named`) and the
+        # texts beside the bar of colors (`ends`), too.
         columns = [
             tick or column
             for tick, column in zip(matrix.ticks, matrix.columns, strict=True)
@@ -319,8 +318,8 @@ class FeatureMapPlot(HeatMapPlot):
 
     def readout(self, cell: tuple[int, int]) -> list[Line]:
         """Return the lines of the box on a cell: feature, value and column."""
-        # The rows of a cell are counted from the bottom, those of `features`
-        # from the top.
+        # The rows of a cell are counted from the bottom, those of
+        # `features` from the top.
         row, column = self._at(cell)
         if self.shown is None:
             return []
@@ -354,8 +353,8 @@ class FeatureMapPlot(HeatMapPlot):
         if self.shown is None:
             return False
         rows, columns = self.values.shape
-        # Rows are counted from the bottom. Without a chosen cell, the start is
-        # such that the step leads to the upper left cell.
+        # Rows are counted from the bottom. Without a chosen cell, the
+        # start is such that the step leads to the upper left cell.
         row, column = self.chosen or (rows - 1 + down, -right)
         self.pick(
             (
@@ -401,9 +400,9 @@ def draw_outlines(
         return
     # the pixels between columns, and between rows from the top
     xs, ys = plot.edges(frame)
-    # Outlines run in the gaps between cells, in the color of the text. If cells
-    # are too small for gaps, those of a square map are white, to be seen over
-    # dark cells.
+    # Outlines run in the gaps between cells, in the color of the text.
+    # If cells are too small for gaps, those of a square map are white,
+    # to be seen over dark cells.
     gaps = min(np.diff(xs).min(), np.diff(ys).min()) >= LEAST_WITH_GAP
     outline_color = (
         colors.q("text") if gaps or not plot.shown.square else QColor("#ffffff")
@@ -448,8 +447,9 @@ def spread(targets: list[float], low: float, high: float) -> list[float]:
     shorter.
     """
     fitting = targets[: max(1, int((high - low) / _MIN_LABEL_SPACING) + 1)]
-    # First each is moved on until it is far enough from the one before. Then,
-    # from the last one on, each is moved back until it is inside the range.
+    # First each is moved on until it is far enough from the one before.
+    # Then, from the last one on, each is moved back until it is inside
+    # the range.
     label_heights: list[float] = []
     for value in fitting:
         label_heights.append(
@@ -476,8 +476,8 @@ def _draw_row_labels(
     """
     _, ys = plot.edges(frame)  # the pixels between rows, from the top
     painter.setFont(font(TINY))
-    # As many labels as fit into a share of the height. A rank of 0 is that of
-    # a feature which the model has not selected.
+    # As many labels as fit into a share of the height. A rank of 0 is
+    # that of a feature which the model has not selected.
     max_rank = max(
         1, int(_MAX_LABELED_SHARE * frame.area.height() / _MIN_LABEL_SPACING)
     )
@@ -542,8 +542,7 @@ def _draw_groups(
 ) -> None:
     """Draw above each group of columns a line in the color of its run, and the group's label.
 
-    A label without room is shortened to the number of the run, or left
-    out.
+    A label without room is shortened to the number of the run, or left out.
     """
     assert plot.shown is not None  # the caller has checked that there is a map
     xs, _ = plot.edges(frame)  # the pixels between columns

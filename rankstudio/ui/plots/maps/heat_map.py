@@ -50,8 +50,7 @@ class ColorBar:
     box : QRectF
         Box of the bar, without its numbers.
     ticks : sequence of (float, str)
-        Shares of the height, from 0 at the bottom, and the texts beside
-        them.
+        Shares of the height, from 0 at the bottom, and the texts beside them.
     title : str
         Name of the values, above the bar; "" if it stands elsewhere.
     """
@@ -76,8 +75,8 @@ def draw_color_bar(painter: QPainter, bar: ColorBar, colors: Colors) -> None:
 
     Numbers without room are left out.
     """
-    # The gradient is made of 17 shades, from the color of the least value at
-    # the bottom.
+    # The gradient is made of 17 shades, from the color of the least
+    # value at the bottom.
     rect = bar.box
     gradient = QLinearGradient(rect.bottomLeft(), rect.topLeft())
     for share, shade in zip(
@@ -89,9 +88,9 @@ def draw_color_bar(painter: QPainter, bar: ColorBar, colors: Colors) -> None:
     painter.drawRect(rect)
     painter.setFont(font(TINY))
     painter.setPen(colors.q("muted"))
-    # A tick is a share of the bar's height, and the text of a number. An inner
-    # number is written if it is a line's height away from both ends. Each text
-    # has a box 120 pixels wide.
+    # A tick is a share of the bar's height, and the text of a number.
+    # An inner number is written if it is a line's height away from both
+    # ends. Each text has a box 120 pixels wide.
     n_lines = rect.height() / _NUMBER_HEIGHT
     for share, text in bar.ticks:
         if share in (0.0, 1.0) or min(share, 1.0 - share) * n_lines >= 1.0:
@@ -277,8 +276,7 @@ class HeatMapPlot(Plot):
     def color_bar(self, frame: Frame) -> ColorBar | None:
         """Return the bar of colors beside the map; None for a map without one.
 
-        The bar has three texts: at the bottom, in the middle and at the
-        top.
+        The bar has three texts: at the bottom, in the middle and at the top.
         """
         texts = self.bar_texts()
         area = frame.area
@@ -336,8 +334,8 @@ class HeatMapPlot(Plot):
             outline(self, painter, frame, self.under_mouse, colors.q("muted"), 1.0)
         if self.best is not None:
             _draw_best(self, painter, frame, self.best)
-        # A dark outline inside a light one is seen on every shade. After other
-        # values were set, a cell may be beyond the map.
+        # A dark outline inside a light one is seen on every shade.
+        # After other values were set, a cell may be beyond the map.
         for cell, dash in ((self.chosen, ()), (self.inspected_cell, INSPECTED)):
             if cell is not None and all(np.less(cell, self.values.shape)):
                 outline(self, painter, frame, cell, QColor("#ffffff"), 4.0)
@@ -363,8 +361,9 @@ class HeatMapPlot(Plot):
             + AIR
         )
         left_edge += NAME_WIDTH if self.row_name() else 0.0
-        # Labels that leave too little width to the cells are cut at half the
-        # width. If that is too little to be read, they are left out.
+        # Labels that leave too little width to the cells are cut at
+        # half the width. If that is too little to be read, they are
+        # left out.
         if left_edge > _MIN_LABEL_WIDTH and area.right() - left_edge < _MIN_CELLS_WIDTH:
             left_edge = (
                 area.right() / 2 if area.right() / 2 >= _MIN_LABEL_WIDTH else AIR
@@ -382,13 +381,14 @@ class HeatMapPlot(Plot):
         If all values are equal, the bar of colors has one number, in
         the middle.
         """
-        # `texts` are those at the lower end, in the middle and at the upper
-        # end of the bar; the outer ones are "" if all values are equal.
+        # `texts` are those at the lower end, in the middle and at the
+        # upper end of the bar; the outer ones are "" if all values are
+        # equal.
         low, high = self.color_range()
         n = len(self.row_labels)
         texts = self.bar_texts()
-        # The cells of the map have their rows from the bottom, those of a
-        # figure from the top.
+        # The cells of the map have their rows from the bottom, those of
+        # a figure from the top.
         cells = {tr("chosen"): self.chosen, tr("best"): self.best}
         marks = {
             label: (n - 1 - cell[0], cell[1])
@@ -443,8 +443,8 @@ class HeatMapPlot(Plot):
         frame = self.frame()
         if self.values.size == 0 or not frame.area.contains(point):
             return None
-        # The cell begins at the last edge that is not to the right of the
-        # point, or below it.
+        # The cell begins at the last edge that is not to the right of
+        # the point, or below it.
         xs, ys = self.edges(frame)
         column = int(
             np.clip(
@@ -533,8 +533,8 @@ def draw_cells(plot: HeatMapPlot, painter: QPainter, frame: Frame) -> None:
     """Fill the cells with their colors; all cells of one shade are drawn at once, which is faster."""
     values = plot.values
     low, high = plot.color_range()
-    # `values` has shape (R, C). The number of each cell's shade has the same
-    # shape; it is -1 for a cell without a value.
+    # `values` has shape (R, C). The number of each cell's shade has the
+    # same shape; it is -1 for a cell without a value.
     shades = np.clip((values - low) / (high - low), 0, 1)
     numbers = np.where(
         np.isfinite(values), np.rint(np.nan_to_num(shades) * (_SHADES - 1)), -1
@@ -543,8 +543,8 @@ def draw_cells(plot: HeatMapPlot, painter: QPainter, frame: Frame) -> None:
     xs, ys = plot.edges(frame)
     # Between large cells there is a gap of one pixel.
     gap = 1 if min(np.diff(xs).min(), np.diff(ys).min()) >= LEAST_WITH_GAP else 0
-    # Of thousands of columns most have no pixel of their own, and are left out.
-    # From here on, rows are counted from the top.
+    # Of thousands of columns most have no pixel of their own, and are
+    # left out. From here on, rows are counted from the top.
     columns = np.flatnonzero(np.diff(xs))
     rows = np.flatnonzero(np.diff(ys))
     numbers = numbers[::-1][np.ix_(rows, columns)]
@@ -568,8 +568,8 @@ def draw_values(plot: HeatMapPlot, painter: QPainter, frame: Frame) -> None:
     """Write the values into their cells, light on dark shades and dark on bright ones."""
     painter.setFont(font(TINY))
     low, high = plot.color_range()
-    # All texts have about the width of the first one. They have 6 pixels of
-    # margin, and a height of 14.
+    # All texts have about the width of the first one. They have 6
+    # pixels of margin, and a height of 14.
     text_width = QFontMetricsF(font(TINY)).horizontalAdvance(plot.text_of(0, 0)) + 6
     for row, column in np.ndindex(*plot.values.shape):
         cell = plot.cell_rect(frame, row, column)
@@ -587,16 +587,17 @@ def _draw_labels(
     """Write the name of the rows, and as many row and column labels as have room."""
     painter.setFont(font(TINY))
     painter.setPen(colors.q("muted"))
-    # The name of the rows stands upright if it is a symbol, else it reads
-    # upwards. All labels of rows are 18 pixels high, 9 on each side of their
-    # middle.
+    # The name of the rows stands upright if it is a symbol, else it
+    # reads upwards. All labels of rows are 18 pixels high, 9 on each
+    # side of their middle.
     painter.save()
     painter.translate(NAME_WIDTH / 2, frame.area.center().y())
     painter.rotate(0 if len(plot.row_name()) < _MIN_TURNED_LETTERS else -90)
     metrics = QFontMetricsF(font(TINY))
     middle = frame.area.center().y()
-    # The pixels that the name has along the map, centered at its middle. It is
-    # cut at the left, as a symbol stands at the end of the name.
+    # The pixels that the name has along the map, centered at its
+    # middle. It is cut at the left, as a symbol stands at the end of
+    # the name.
     length = 2 * min(middle - _TITLE_HEIGHT, frame.outer.height() - middle)
     name = metrics.elidedText(plot.row_name(), Qt.TextElideMode.ElideLeft, length)
     painter.drawText(

@@ -68,8 +68,7 @@ class MatrixRow:
     Attributes
     ----------
     above : float
-        Share by which the error of the set is above that of the best
-        set.
+        Share by which the error of the set is above that of the best set.
     features : frozenset of int
         Ids of the features in the set.
     label : str
@@ -191,8 +190,8 @@ class SetMatrixPlot(Plot):
         # Without a feature under the mouse, the first one is next.
         index = -1 if self.under_mouse is None else int(self.under_mouse)
         self.under_mouse = min(max(index + right, 0), self._n_columns() - 1)
-        # The box is at the top of the column, below its head. Columns are
-        # `_pitch` pixels apart.
+        # The box is at the top of the column, below its head. Columns
+        # are `_pitch` pixels apart.
         position = QPointF(
             self._left() + (self.under_mouse + 0.5) * self._pitch(),
             scaled(_HEAD_HEIGHT),
@@ -297,8 +296,8 @@ class SetMatrixPlot(Plot):
     def _n_columns(self) -> int:
         """Return how many columns have room, at least one."""
         available_width = max(1.0, self.width() - self._left() - _GAP)
-        # The pitch may be the width divided by a count: rounding must not lose
-        # a column.
+        # The pitch may be the width divided by a count: rounding must
+        # not lose a column.
         count = int(available_width / self._pitch() + 1e-6)
         return min(len(self.columns), max(1, count))
 
@@ -405,8 +404,9 @@ class SetMatrixPlot(Plot):
                     else colors.q("line_soft")
                 )
                 painter.drawRoundedRect(box.adjusted(1, 0, -1, 0), 4, 4)
-            # The color, by its role in the theme. A feature that is neither
-            # selected nor wanted is muted, unless it is under the mouse.
+            # The color, by its role in the theme. A feature that is
+            # neither selected nor wanted is muted, unless it is under
+            # the mouse.
             is_under_mouse = index == self.under_mouse
             role = {
                 REQUIRED: "accent",
@@ -464,8 +464,9 @@ class SetMatrixPlot(Plot):
                 LEFT,
                 row.label,
             )
-        # The color of a feature that the set has: the accent for the shown
-        # selection (`own`), else the accent mixed with the color of texts.
+        # The color of a feature that the set has: the accent for the
+        # shown selection (`own`), else the accent mixed with the color
+        # of texts.
         full = (
             colors.q("accent")
             if row.own

@@ -1,15 +1,15 @@
 """Compiled inner loops over sparse columns, for the search that stores nothing for candidates.
 
-``columns`` are the entries of the shifted columns (values, rows, starts of the
-columns), the squared length of each column of X^, the basis (m, 1 + room) of y^
-and the selected columns of X^, the query of each document, and the starts of
-the queries. The products of a column are in this order: with itself, with the
-labels, with the selected features. As the basis is centred, only the column's
-entries are needed:
+``columns`` are the entries of the shifted columns (values, rows, starts
+of the columns), the squared length of each column of X^, the basis (m,
+1 + room) of y^ and the selected columns of X^, the query of each
+document, and the starts of the queries. The products of a column are in
+this order: with itself, with the labels, with the selected features. As
+the basis is centred, only the column's entries are needed:
 
-(1) x^'x^ = (|q| - n) μ² + Σ (x - μ)² over the n entries x in a query, with the
-mean μ of all its documents (2) x^'b = Σ x b over the entries, for a column b of
-the basis.
+(1) x^'x^ = (|q| - n) μ² + Σ (x - μ)² over the n entries x in a query,
+with the mean μ of all its documents (2) x^'b = Σ x b over the entries,
+for a column b of the basis.
 
 A query changes the error by
 
@@ -37,18 +37,16 @@ def _products_in_query(
 ) -> int:
     """Write a sparse column's products in the query of the entry at ``position`` to ``query_products`` (t + 2,).
 
-    The products are those of the column with itself,
-    with the labels, and with the t selected features,
-    all centred within the query. The entries of the
-    column, sorted by row, end before ``stop``.
-    ``columns`` has the sparse columns, and ``basis``
-    (m, > t), the dense labels and selected features.
-    Return the position of the column's first entry in a
-    later query.
+    The products are those of the column with itself, with the labels,
+    and with the t selected features, all centred within the query. The
+    entries of the column, sorted by row, end before ``stop``.
+    ``columns`` has the sparse columns, and ``basis`` (m, > t), the
+    dense labels and selected features. Return the position of the
+    column's first entry in a later query.
     """
-    # Labels and selected features, columns of `basis`, are centred, so the
-    # column need not be: only its own square needs the mean. Rows without an
-    # entry are 0, and each adds mean² to the square.
+    # Labels and selected features, columns of `basis`, are centred, so
+    # the column need not be: only its own square needs the mean. Rows
+    # without an entry are 0, and each adds mean² to the square.
     values, rows, _, _, basis, query, ptr = columns
     q = query[rows[position]]
     first = position
@@ -61,8 +59,7 @@ def _products_in_query(
         position += 1
     size = ptr[q + 1] - ptr[q]
     mean /= size
-    # The square: mean² of the rows without
-    # an entry, (x - mean)² of the others.
+    # The square: mean² of the rows without an entry, (x - mean)² of the others.
     query_products[0] = (size - (position - first)) * mean * mean
     for entry in range(first, position):
         query_products[0] += (values[entry] - mean) ** 2
@@ -73,17 +70,15 @@ def _products_in_query(
 def products_of_columns(columns: Columns, t: int, chosen: Ints, totals: Floats) -> None:
     """Write the products of ``chosen`` columns (c,) over all queries to ``totals`` (c, t + 2).
 
-    The products are those of a column with itself, with
-    the labels, and with the t selected features, all
-    centred within each query. ``columns`` has the
-    sparse columns, and the dense labels and selected
-    features. The dense columns are centred, so a
-    product with one of them needs only the sparse
-    column's entries.
+    The products are those of a column with itself, with the labels, and
+    with the t selected features, all centred within each query.
+    ``columns`` has the sparse columns, and the dense labels and
+    selected features. The dense columns are centred, so a product with
+    one of them needs only the sparse column's entries.
     """
-    # The columns' entries, their rows and the first entry
-    # of each column; the centred columns' squares; and by
-    # row, the centred labels and selected features.
+    # The columns' entries, their rows and the first entry of each
+    # column; the centred columns' squares; and by row, the centred
+    # labels and selected features.
     values, rows, starts, squares, basis, _, _ = columns
     for c in range(chosen.shape[0]):
         j = chosen[c]
@@ -98,15 +93,14 @@ def products_of_columns(columns: Columns, t: int, chosen: Ints, totals: Floats) 
 def products_by_query(columns: Columns, t: int, j: int, out: Floats) -> None:
     """Write the products of column ``j`` in each query to ``out`` (blocks, t + 2, width).
 
-    The products are those of the column with itself,
-    with the labels, and with the t selected features.
-    ``columns`` has the sparse columns and the labels.
-    Query q is number q % width of block q // width.
-    ``out`` holds zeros before, so that queries without
-    entries of the column stay 0.
+    The products are those of the column with itself, with the labels,
+    and with the t selected features. ``columns`` has the sparse columns
+    and the labels. Query q is number q % width of block q // width.
+    ``out`` holds zeros before, so that queries without entries of the
+    column stay 0.
     """
-    # The rows of the columns' entries, the first entry of each column, and the
-    # query of each row.
+    # The rows of the columns' entries, the first entry of each column,
+    # and the query of each row.
     rows = columns[1]
     starts = columns[2]
     query = columns[5]
@@ -133,28 +127,26 @@ def changes_where_absent(
 ) -> None:
     """Overwrite ``squares`` (c, Q) with the change of each left-out query's error by each candidate.
 
-    The change counts for queries in which the
-    candidate's sparse column has no entries. The arrays
-    (c, Q) are, for candidate c and the left-out query q:
+    The change counts for queries in which the candidate's sparse column
+    has no entries. The arrays (c, Q) are, for candidate c and the
+    left-out query q:
 
     - ``squares``: what the selected features explain of the candidate's square;
     - ``lengths``: the square of the candidate's residual in the query;
     - ``rights``: what they explain of its product with the labels;
     - ``products``: minus its residual's product with that of the labels, in the query.
 
-    ``totals`` (c, ≥ 2) begin with the candidate's
-    square and its product with the labels over all
-    queries. The query adds nothing to these, because
-    the candidate is 0 there. ``regularization`` is λ.
+    ``totals`` (c, ≥ 2) begin with the candidate's square and its
+    product with the labels over all queries. The query adds nothing to
+    these, because the candidate is 0 there. ``regularization`` is λ.
     """
     for c in range(squares.shape[0]):
         for q in range(squares.shape[1]):
             # A pivot is below λ only by rounding.
             pivot = max(totals[c, 0] + regularization - squares[c, q], regularization)
             weight = (totals[c, 1] - rights[c, q]) / pivot
-            # The residual e of the labels
-            # becomes e - weight times v, that of
-            # the candidate. `products` is -e'v.
+            # The residual e of the labels becomes e - weight times v,
+            # that of the candidate. `products` is -e'v.
             squares[c, q] = weight * (weight * lengths[c, q] + 2.0 * products[c, q])
 
 
@@ -174,22 +166,19 @@ def changes_where_present(
 ) -> None:
     """Overwrite ``out`` (c, Q) with the change of a query's error where a candidate has entries in the query.
 
-    The error is that of the model without the query.
-    ``chosen`` (c,) are the candidates' columns in
-    ``columns``. The rows of ``totals`` (c, t + 2) are
-    their products with themselves, with the labels and
-    with the t selected features, over all queries.
-    ``inverse`` (t, t) is L^-1, with LL' the regularised
-    Gram matrix of the selected features; ``p`` (c, t) are
-    the candidates' products with these times L^-1. ``S``
-    and ``H`` (Q, t, t), ``a`` and ``b`` (Q, t) give the
-    effect of leaving out each query, for products p in
-    these coordinates: p'S p on a pivot, p'H p on the
-    square of a residual, and p'a and p'b on products with
-    labels and residual. ``regularization`` is λ.
+    The error is that of the model without the query. ``chosen`` (c,) are the
+    candidates' columns in ``columns``. The rows of ``totals`` (c, t + 2) are
+    their products with themselves, with the labels and with the t selected
+    features, over all queries. ``inverse`` (t, t) is L^-1, with LL' the
+    regularised Gram matrix of the selected features; ``p`` (c, t) are the
+    candidates' products with these times L^-1. ``S`` and ``H`` (Q, t, t), ``a``
+    and ``b`` (Q, t) give the effect of leaving out each query, for products p
+    in these coordinates: p'S p on a pivot, p'H p on the square of a residual,
+    and p'a and p'b on products with labels and residual. ``regularization`` is
+    λ.
     """
-    # The rows of the columns' entries, the first entry of each column, and the
-    # query of each row.
+    # The rows of the columns' entries, the first entry of each column,
+    # and the query of each row.
     rows = columns[1]
     starts = columns[2]
     query = columns[5]
@@ -209,11 +198,10 @@ def changes_where_present(
             right = totals[c, 1] - query_products[1]
             product = query_products[1]
             length = query_products[0]
-            # The selected features' part in all
-            # four. The residual v is the candidate
-            # minus their prediction of it. Their
-            # prediction is learned from the other
-            # queries, so it depends on `outside`.
+            # The selected features' part in all four. The residual v is
+            # the candidate minus their prediction of it. Their
+            # prediction is learned from the other queries, so it
+            # depends on `outside`.
             for i in range(t):
                 inside[i] = 0.0
                 for k in range(i + 1):
@@ -240,17 +228,15 @@ def held_out_models(
 ) -> None:
     """Write the models of the t selected features without each query, and their residuals.
 
-    ``models`` (Q, t) receives the weights w_q without
-    each query q, and ``residual`` (m,) the labels of
-    each query minus the predictions by its w_q. For
-    each query q, ``state`` has a factor L_q of the
-    equations of w_q: its inverse, and L_q'w_q, the
-    array ``along``. The queries are in blocks, on the
-    last axis. ``columns`` has the labels and features
-    of the documents.
+    ``models`` (Q, t) receives the weights w_q without each query q, and
+    ``residual`` (m,) the labels of each query minus the predictions by
+    its w_q. For each query q, ``state`` has a factor L_q of the
+    equations of w_q: its inverse, and L_q'w_q, the array ``along``. The
+    queries are in blocks, on the last axis. ``columns`` has the labels
+    and features of the documents.
     """
-    # L_q^-1 and L_q'w_q of each query; and by row, the
-    # centred labels and selected features, and the query.
+    # L_q^-1 and L_q'w_q of each query; and by row, the centred labels
+    # and selected features, and the query.
     inverse = state[0]
     along = state[2]
     basis = columns[4]
@@ -283,28 +269,26 @@ def changes_by_back_fitting(
 ) -> None:
     """Write to ``out`` (c,) how much each candidate in ``chosen`` (c,) would change the criterion.
 
-    In back-fitting, a candidate gets a weight, but
-    those of the t selected features stay the same. The
-    weights without each query are ``models`` (Q, t),
-    and ``residual`` (m,) is what the models leave of
-    the labels of the query. A candidate changes only
-    the errors of queries in which its sparse column has
-    entries. The weight of a candidate in the model
-    without the query is r / (s + λ). Over the other
-    queries, s is its square, and r its product with
-    what the model leaves of the labels.
-    ``regularization`` is λ. Other queries are all but
-    the one left out.
+    In back-fitting, a candidate gets a weight, but those of the t
+    selected features stay the same. The weights without each query are
+    ``models`` (Q, t), and ``residual`` (m,) is what the models leave of
+    the labels of the query. A candidate changes only the errors of
+    queries in which its sparse column has entries. The weight of a
+    candidate in the model without the query is r / (s + λ). Over the
+    other queries, s is its square, and r its product with what the
+    model leaves of the labels. ``regularization`` is λ. Other queries
+    are all but the one left out.
     """
-    # The columns' entries, their rows and the first entry of each column; the
-    # centred columns' squares; by row, the centred labels and selected
-    # features, and the query; and the first row of each query.
+    # The columns' entries, their rows and the first entry of each
+    # column; the centred columns' squares; by row, the centred labels
+    # and selected features, and the query; and the first row of each
+    # query.
     values, rows, starts, squares, basis, query, ptr = columns
     total = np.empty(t + 1)
     for c in range(chosen.shape[0]):
         j = chosen[c]
-        # The products of the column with the labels and the selected features,
-        # over all queries.
+        # The products of the column with the labels and the selected
+        # features, over all queries.
         total[:] = 0.0
         for position in range(starts[j], starts[j + 1]):
             for a in range(t + 1):
@@ -323,8 +307,8 @@ def changes_by_back_fitting(
                 position += 1
             size = ptr[q + 1] - ptr[q]
             mean /= size
-            # The sum of squares about the mean: rows without an entry are 0, so
-            # each adds mean².
+            # The sum of squares about the mean: rows without an entry
+            # are 0, so each adds mean².
             square = (size - (position - first)) * mean * mean
             for entry in range(first, position):
                 square += (values[entry] - mean) ** 2

@@ -1,24 +1,24 @@
 """Compiled inner loops of greedy RankRLS on one shard if few features are selected: by linear systems.
 
-Each step could keep two numbers for each query and each remaining feature.
-Instead, these follow from the rows of the queries' Gram matrices G_q that
-belong to the selected features, A. With b the next feature to be selected, for
-each query q
+Each step could keep two numbers for each query and each remaining
+feature. Instead, these follow from the rows of the queries' Gram
+matrices G_q that belong to the selected features, A. With b the next
+feature to be selected, for each query q
 
-(1) z = (T_q[A, A] + λI)^-1 T_q[A, b], so that u_b = X^_q[:, b] - X^_q[:, A] z
-is the residual of b (2) c = (T_q[A, A] + λI)^-1 X^_q[:, A]'u_b (3) T_q[b, j] -
-z'T_q[A, j] is the pivot row (4) X^_q[:, j]'u_b = G_q[b, j] - z'G_q[A, j] (5)
-v_j'u_b = X^_q[:, j]'u_b
+(1) z = (T_q[A, A] + λI)^-1 T_q[A, b], so that u_b = X^_q[:, b] -
+X^_q[:, A] z is the residual of b (2) c = (T_q[A, A] + λI)^-1 X^_q[:,
+A]'u_b (3) T_q[b, j] - z'T_q[A, j] is the pivot row (4) X^_q[:, j]'u_b =
+G_q[b, j] - z'G_q[A, j] (5) v_j'u_b = X^_q[:, j]'u_b
 - c'T_q[A, j] with v_j the residual of j.
 
 For each query, only a triangle is kept: with T_q[A, A] + λI = LDL'
 
 (6) the next row of L^-1 is (-z', 1), and the next pivot of D is the pivot of b,
 
-so that both systems are solved by products, O(t²) at step t; (3) to (5) take
-O(t) for each feature. The rows are read from Gram matrices that all λ share:
-most of the time of a path is memory traffic. The last axis of arrays is the
-queries of a block, as in
+so that both systems are solved by products, O(t²) at step t; (3) to (5)
+take O(t) for each feature. The rows are read from Gram matrices that
+all λ share: most of the time of a path is memory traffic. The last axis
+of arrays is the queries of a block, as in
 :mod:`_statistics_kernel`. Indices are read before the innermost loop, because it would
 not use vector registers otherwise.
 """
@@ -55,13 +55,12 @@ def start(
 ) -> None:
     """Fill the ``state`` of all blocks for the empty selection.
 
-    ``products`` has the squares of the features and their
-    products with the labels in each query, both (blocks,
-    n, BLOCK), and the squares of the labels (blocks,
-    BLOCK). ``total`` (2, n) are the first two, summed over
-    the queries of all shards. ``regularization`` is λ.
-    Queries are in blocks of ``BLOCK``. A shard is a part
-    of the data with whole queries.
+    ``products`` has the squares of the features and their products with
+    the labels in each query, both (blocks, n, BLOCK), and the squares
+    of the labels (blocks, BLOCK). ``total`` (2, n) are the first two,
+    summed over the queries of all shards. ``regularization`` is λ.
+    Queries are in blocks of ``BLOCK``. A shard is a part of the data
+    with whole queries.
     """
     squares, rights, labels = products
     for k in range(squares.shape[0]):
@@ -72,14 +71,13 @@ def start(
 def compare(remaining: Ints, state: State, partial: Floats) -> None:
     """Write each block's sum of the criterion with each remaining feature added to ``partial`` (blocks, n).
 
-    ``remaining`` are the columns that are not selected, and
-    ``state`` has their numbers in each query. The criterion
-    is the leave-query-out error. A block has ``BLOCK``
-    queries. In each query, the numbers of a feature are its
-    pivot and right-hand side over the other queries, and
-    the products of its held-out residual with itself and
-    with that of the labels. Other queries are all but the
-    one left out.
+    ``remaining`` are the columns that are not selected, and ``state``
+    has their numbers in each query. The criterion is the
+    leave-query-out error. A block has ``BLOCK`` queries. In each query,
+    the numbers of a feature are its pivot and right-hand side over the
+    other queries, and the products of its held-out residual with itself
+    and with that of the labels. Other queries are all but the one left
+    out.
     """
     for k in range(partial.shape[0]):
         for index in range(remaining.shape[0]):
@@ -102,23 +100,20 @@ def select(
 ) -> None:
     """Select the last feature of ``selected`` (t + 1,) in all blocks of queries: update ``state`` and ``factor``.
 
-    In every query, two systems of the t earlier features
-    give the residual of the new one. Its products with
-    the residuals of the remaining features update their
-    numbers in ``state``. ``ascending`` (t,) are the
-    positions of the earlier features by column, the order
-    of memory. ``gram[:, places[a]]`` are the products of
-    the a-th selected feature with all features in each
-    query, and ``total`` (t + 1, n) these products over
-    all queries of all shards. ``remaining`` are the
-    columns that are not selected. ``work`` (3 t + 6 + 3
-    TILE, BLOCK) is work space. ``regularization`` is λ.
-    In each query, the numbers of a feature are its pivot
-    and right-hand side over the other queries, and the
-    products of its held-out residual with itself and with
-    that of the labels. Other queries are all but the one
-    left out. Queries are in blocks of ``BLOCK``. A shard
-    is a part of the data with whole queries.
+    In every query, two systems of the t earlier features give the
+    residual of the new one. Its products with the residuals of the
+    remaining features update their numbers in ``state``. ``ascending``
+    (t,) are the positions of the earlier features by column, the order
+    of memory. ``gram[:, places[a]]`` are the products of the a-th
+    selected feature with all features in each query, and ``total`` (t +
+    1, n) these products over all queries of all shards. ``remaining``
+    are the columns that are not selected. ``work`` (3 t + 6 + 3 TILE,
+    BLOCK) is work space. ``regularization`` is λ. In each query, the
+    numbers of a feature are its pivot and right-hand side over the
+    other queries, and the products of its held-out residual with itself
+    and with that of the labels. Other queries are all but the one left
+    out. Queries are in blocks of ``BLOCK``. A shard is a part of the
+    data with whole queries.
     """
     # What is left of each feature's square over the other queries, plus λ.
     pivot = state[0]
@@ -139,9 +134,8 @@ def select(
         for i in range(BLOCK):
             factor[1][k, t, i] = pivot[k, b, i]
         enter(k, b, state, terms_of_b)
-        # Of each feature j: `row` is its product
-        # with b's residual over the other queries,
-        # `moved` that in the held-out query; `moved`
+        # Of each feature j: `row` is its product with b's residual over
+        # the other queries, `moved` that in the held-out query; `moved`
         # minus `correction` is that of j's residual.
         for first in range(0, remaining.shape[0], TILE):
             tile = remaining[first : first + TILE]
@@ -153,8 +147,8 @@ def select(
                     moved[index, i] = inner
                     row[index, i] = total_j - inner
                     correction[index, i] = 0.0
-            # Two of the earlier features at a time are subtracted; an odd last
-            # one is subtracted below.
+            # Two of the earlier features at a time are subtracted; an
+            # odd last one is subtracted below.
             for a in range(0, t - 1, 2):
                 _follow(k, a, places, tile, gram, total, z, c, row, moved, correction)
             if t % 2:
@@ -168,8 +162,8 @@ def select(
                         row[index, i] -= z[t - 1, i] * outer
                         moved[index, i] -= z[t - 1, i] * inner
                         correction[index, i] += c[t - 1, i] * outer
-            # The row and the product of each feature of the tile are complete,
-            # so that it can be updated.
+            # The row and the product of each feature of the tile are
+            # complete, so that it can be updated.
             for index in range(tile.shape[0]):
                 j = tile[index]
                 for i in range(BLOCK):
@@ -202,20 +196,18 @@ def _follow(
 ) -> None:
     """Subtract the terms of the selected features a and a + 1 for the features of a ``tile``, in block k.
 
-    z and c (t, BLOCK) are the solutions of the
-    two systems of the selected features.
-    ``gram[:, places[a]]`` are the products of the
-    a-th selected feature with all features in
-    each query, and ``total[a]`` these products
-    over all queries. Three arrays (TILE, BLOCK)
-    collect sums over the selected features:
+    z and c (t, BLOCK) are the solutions of the two systems of the
+    selected features. ``gram[:, places[a]]`` are the products of the
+    a-th selected feature with all features in each query, and
+    ``total[a]`` these products over all queries. Three arrays (TILE,
+    BLOCK) collect sums over the selected features:
 
     - ``row``: minus z times their products over the other queries;
     - ``moved``: minus z times their products in this query;
     - ``correction``: c times their products over the other queries.
 
-    Other queries are all but the one left out. Queries
-    are in blocks of ``BLOCK``.
+    Other queries are all but the one left out. Queries are in blocks of
+    ``BLOCK``.
     """
     first = places[a]
     second = places[a + 1]
@@ -249,34 +241,29 @@ def _relate(
 ) -> None:
     """Solve the two systems of the t earlier features that give the residual of the t-th one, in block k.
 
-    z (t, BLOCK) predicts the new feature from the earlier
-    ones over the other queries. c (t, BLOCK) solves the
-    same system for the products of the earlier features
-    with the residual of this prediction in the held-out
-    query. z is also the next row of -L^-1 in ``factor``,
-    where LDL' is the matrix of the system. ``selected``
-    has the columns of the features, ``ascending`` their
-    positions in the order of columns. ``gram[:,
-    places[a]]`` are the products of the a-th one with all
-    features in each query, and ``total[a]`` these over
-    all queries. ``space`` (> t, BLOCK) is work space.
-    Other queries are all but the one left out. Queries
-    are in blocks of ``BLOCK``.
+    z (t, BLOCK) predicts the new feature from the earlier ones over the
+    other queries. c (t, BLOCK) solves the same system for the products
+    of the earlier features with the residual of this prediction in the
+    held-out query. z is also the next row of -L^-1 in ``factor``, where
+    LDL' is the matrix of the system. ``selected`` has the columns of
+    the features, ``ascending`` their positions in the order of columns.
+    ``gram[:, places[a]]`` are the products of the a-th one with all
+    features in each query, and ``total[a]`` these over all queries.
+    ``space`` (> t, BLOCK) is work space. Other queries are all but the
+    one left out. Queries are in blocks of ``BLOCK``.
     """
     b = selected[t]
     end = t * (t - 1) // 2  # entries of the earlier rows below the diagonal
     right = space[:t]
     value = space[t]
-    # The first right-hand side: products
-    # with b over the other queries.
+    # The first right-hand side: products with b over the other queries.
     for a in range(t):
         total_a = total[a, b]
         gram_row = places[a]
         for i in range(BLOCK):
             right[a, i] = total_a - gram[k, gram_row, b, i]
     _solve(k, t, factor, right, z, value)
-    # The second one: products with the
-    # residual of b in the held-out query.
+    # The second one: products with the residual of b in the held-out query.
     for a in range(t):
         gram_row = places[a]
         for i in range(BLOCK):
@@ -296,10 +283,9 @@ def _solve(
 ) -> None:
     """Solve LDL'x = r in the queries of block k, by x = L'^-1 D^-1 L^-1 r.
 
-    ``right`` and ``out`` (t, BLOCK) are r and x,
-    ``factor`` has -L^-1 and D, and ``value`` (BLOCK,)
-    is work space. Each row of L^-1 is read once, for
-    its product with r and for its part in the product
+    ``right`` and ``out`` (t, BLOCK) are r and x, ``factor`` has -L^-1
+    and D, and ``value`` (BLOCK,) is work space. Each row of L^-1 is
+    read once, for its product with r and for its part in the product
     with L'^-1. Queries are in blocks of ``BLOCK``.
     """
     rows, pivots = factor  # rows are those of -L^-1
@@ -322,8 +308,8 @@ def _solve(
         for e in range(a - a % 4, a):
             for i in range(BLOCK):
                 value[i] -= rows[k, start + e, i] * right[e, i]
-        # Number a of D^-1 L^-1 r. Times row a of L^-1, it is a term of all
-        # earlier numbers of x.
+        # Number a of D^-1 L^-1 r. Times row a of L^-1, it is a term of
+        # all earlier numbers of x.
         for i in range(BLOCK):
             value[i] /= pivots[k, a, i]
             out[a, i] = value[i]
@@ -336,9 +322,8 @@ def _solve(
 def side_by_side(grams: Floats, out: Floats) -> None:
     """Copy the Gram matrices of a block's queries so that the queries are the last axis.
 
-    ``grams`` has shape (queries, n, n), and
-    ``out`` (n, n, BLOCK). If the block has fewer
-    than BLOCK queries, it is padded with zeros.
+    ``grams`` has shape (queries, n, n), and ``out`` (n, n, BLOCK). If
+    the block has fewer than BLOCK queries, it is padded with zeros.
     """
     queries = grams.shape[0]
     n = out.shape[0]

@@ -12,15 +12,12 @@ def gather_row(
 ) -> None:
     """Copy one ``row`` of the Gram matrices of some queries to ``out``, and their sum to ``total`` (n, n).
 
-    ``gram`` and ``out`` have shape (blocks, n, n,
-    BLOCK): query q is number q % BLOCK of block q //
-    BLOCK. ``queries``, ascending, are the numbers of
-    those to copy. In ``out``, 0 pads the last block.
-    The sum is taken in each block of ``out`` and then
-    over its blocks. So it has the same rounding as for
-    data with only these queries. The sum is also
-    written to the column of ``total``, a symmetric
-    matrix.
+    ``gram`` and ``out`` have shape (blocks, n, n, BLOCK): query q is
+    number q % BLOCK of block q // BLOCK. ``queries``, ascending, are
+    the numbers of those to copy. In ``out``, 0 pads the last block. The
+    sum is taken in each block of ``out`` and then over its blocks. So
+    it has the same rounding as for data with only these queries. The
+    sum is also written to the column of ``total``, a symmetric matrix.
     """
     n = gram.shape[1]
     width = gram.shape[3]
@@ -47,18 +44,17 @@ def gather_row(
 def gather_squares(gram: Floats, queries: Ints, out: Floats, total: Floats) -> None:
     """Copy the diagonals of some queries' Gram matrices to ``out`` (blocks, n, BLOCK).
 
-    ``gram`` has shape (blocks, n, n, BLOCK), with query
-    q at [q // BLOCK, :, :, q % BLOCK], and ``queries``
-    are the numbers of those to copy. Also add their
-    diagonals to that of ``total`` (n, n).
+    ``gram`` has shape (blocks, n, n, BLOCK), with query q at [q //
+    BLOCK, :, :, q % BLOCK], and ``queries`` are the numbers of those to
+    copy. Also add their diagonals to that of ``total`` (n, n).
     """
     n = gram.shape[1]
     width = gram.shape[3]
     for k in range(out.shape[0]):
         first = k * width
         count = min(width, queries.shape[0] - first)
-        # The entries of the block's queries, their sum, and 0 for the queries
-        # that pad the block.
+        # The entries of the block's queries, their sum, and 0 for the
+        # queries that pad the block.
         for j in range(n):
             summed = 0.0
             for i in range(count):

@@ -1,7 +1,8 @@
 """Algorithm 1 exactly as in the greedy RankRLS paper: the reference, and the choice for n >> m/Q.
 
-It keeps the matrices C = G X^' and U = Q G X^' of shape (m, n), so it costs
-O(kmn) time and O(mn) memory for k features selected out of n over m documents.
+It keeps the matrices C = G X^' and U = Q G X^' of shape (m, n), so it
+costs O(kmn) time and O(mn) memory for k features selected out of n over
+m documents.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from rankstudio.engine.arrays import Bools, Floats, Ints
 class Algorithm1Search:
     """Search that computes the leave-query-out error with every feature (Pahikkala et al. 2010, section 3).
 
-    The attributes have the paper's names; X is transposed relative to the paper
-    (rows are documents).
+    The attributes have the paper's names; X is transposed relative to
+    the paper (rows are documents).
 
     Parameters
     ----------
@@ -31,10 +32,9 @@ class Algorithm1Search:
         self._X, self._y = data.centred  # within each query
         self._ptr = data.ptr
         self._query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
-        # G is the inverse of the paper's system, and Q
-        # the blocks of it by query, inverted. No feature
-        # is selected yet: G is I / λ, and Q G is I.
-        # X^ and y^ are the centred X and y.
+        # G is the inverse of the paper's system, and Q the blocks of it
+        # by query, inverted. No feature is selected yet: G is I / λ,
+        # and Q G is I. X^ and y^ are the centred X and y.
         self._a = self._y / regularization  # a = G y^
         self._C = self._X / regularization  # C = G X^
         self._U = self._X.copy()  # U = Q G X^
@@ -59,16 +59,14 @@ class Algorithm1Search:
     def costs(self, candidates: Ints) -> Floats:
         """Return the leave-query-out error with each candidate added, shape (c,): lines 9 to 16.
 
-        ``candidates`` (c,) are columns. Lines are those of
-        algorithm 1 in the paper of Pahikkala et al. (2010).
-        Let X^ and y^ be the features and labels centred
-        within queries, G the inverse of the matrix of the
-        selected features' scalar products of documents plus
-        λI, and Q the inverses of its diagonal blocks, one
-        per query. The code has C = G X^, U = Q G X^, a = G
-        y^ and p = Q G y^, the left-out residuals. The error
-        is computed for all features, because the matrices
-        contain them anyway.
+        ``candidates`` (c,) are columns. Lines are those of algorithm 1
+        in the paper of Pahikkala et al. (2010). Let X^ and y^ be the
+        features and labels centred within queries, G the inverse of the
+        matrix of the selected features' scalar products of documents
+        plus λI, and Q the inverses of its diagonal blocks, one per
+        query. The code has C = G X^, U
+        = Q G X^, a = G y^ and p = Q G y^, the left-out residuals. The error is
+        computed for all features, because the matrices contain them anyway.
         """
         X = self._X
         C = self._C
@@ -80,8 +78,8 @@ class Algorithm1Search:
         gamma = 1.0 / (-1.0 / c + self._per_query(C * U))
         # p~ = p - d U - γ U (U'(a - d C)) = p - U (d + γ U'(a
         # - d C)), for all candidates at once. `_per_query`
-        # sums the documents of each query, shape (Q, n). For
-        # this, rows of a query are adjacent.
+        # sums the documents of each query, shape (Q, n). For this, rows
+        # of a query are adjacent.
         step = d + gamma * (
             self._per_query(U * a[:, None]) - d * self._per_query(U * C)
         )
@@ -95,21 +93,20 @@ class Algorithm1Search:
     def select(self, feature: int) -> None:
         """Add a feature to the selection, as lines 20 to 29 of the paper's algorithm 1.
 
-        X^ and y^ are the features and labels centred
-        within queries. G is the inverse of the selected
-        features' scalar products of documents plus λI, and
-        Q has the inverses of its diagonal blocks, one per
-        query. The new feature changes G and Q by a rank of
-        one each. With them, C = G X^, U = Q G X^, a = G y^
-        and the left-out residuals p = Q G y^ are updated.
+        X^ and y^ are the features and labels centred within queries. G
+        is the inverse of the selected features' scalar products of
+        documents plus λI, and Q has the inverses of its diagonal
+        blocks, one per query. The new feature changes G and Q by a rank
+        of one each. With them, C = G X^, U = Q G X^, a = G y^ and the
+        left-out residuals p = Q G y^ are updated.
         """
         b = feature
         X = self._X
         C = self._C
         U = self._U
         a = self._a
-        # The rank-one update of G by the new feature, as the factors d of y^
-        # and t of each feature.
+        # The rank-one update of G by the new feature, as the factors d
+        # of y^ and t of each feature.
         c = 1.0 / (1.0 + X[:, b] @ C[:, b])
         d = c * (C[:, b] @ self._y)
         t = c * (X[:, b] @ C)

@@ -42,8 +42,8 @@ class Products(Protocol):
         Returns
         -------
         query_products : ndarray of shape (ceil(Q / BLOCK), t + 2, BLOCK)
-            Its products in each query: with itself, the labels, and the t
-            features selected earlier.
+            Its products in each query: with itself, the labels, and the
+            t features selected earlier.
         total : ndarray of shape (t + 2,)
             Sums of these products over all queries.
         """
@@ -53,20 +53,18 @@ class Products(Protocol):
     ) -> Comparison:
         """Return the function from candidates (c,) to their change of the criterion, shape (c,).
 
-        The criterion is the leave-query-out error. A
-        candidate is the column of a feature.
+        The criterion is the leave-query-out error. A candidate is the
+        column of a feature.
 
         Parameters
         ----------
         factor : ndarray of shape (t, t)
-            L with LL' = T[A, A] + λI for the t
-            selected features A, whose products
-            over all queries are T[A, A].
+            L with LL' = T[A, A] + λI for the t selected features A,
+            whose products over all queries are T[A, A].
         regularization : float
             λ.
         state : tuple of ndarray
-            Models of the selected
-            features without each query.
+            Models of the selected features without each query.
         """
 
 
@@ -88,10 +86,10 @@ class GramProducts:
     def __init__(self, gram: Floats, total: Floats, n_queries: int) -> None:
         """Start without selected features, with the Gram matrices of features and labels, labels last.
 
-        ``gram`` (blocks, n + 1, n + 1, BLOCK) has the matrix of
-        each query, and ``total`` (n + 1, n + 1) is their sum.
-        The last block may be padded: only ``n_queries`` count.
-        Queries are in blocks of ``BLOCK``.
+        ``gram`` (blocks, n + 1, n + 1, BLOCK) has the matrix of each
+        query, and ``total`` (n + 1, n + 1) is their sum. The last block
+        may be padded: only ``n_queries`` count. Queries are in blocks
+        of ``BLOCK``.
         """
         n = total.shape[0] - 1
         self.n_queries = n_queries
@@ -116,23 +114,21 @@ class GramProducts:
     ) -> Comparison:
         """Return the function from candidates (c,) to their change of the criterion, shape (c,).
 
-        The criterion is the leave-query-out error. Of
-        ``factor`` (t, t), only the shape is used: t is the
-        number of selected features. ``regularization`` is
-        λ, and ``state`` has the models of the selected
-        features without each query.
+        The criterion is the leave-query-out error. Of ``factor`` (t,
+        t), only the shape is used: t is the number of selected
+        features. ``regularization`` is λ, and ``state`` has the models
+        of the selected features without each query.
         """
-        # Columns of the labels and of the selected features; the factor has a
-        # row for each selected feature.
+        # Columns of the labels and of the selected features; the factor
+        # has a row for each selected feature.
         index = self._index[: factor.shape[0] + 1]
 
         def changes(candidates: Ints) -> Floats:
             """Return the change of the leave-query-out error by each candidate column, shape (c,).
 
-            Uses ``index``, ``regularization`` and ``state`` of
-            the enclosing method. ``index`` are the columns of
-            the labels and selected features in the Gram
-            matrices.
+            Uses ``index``, ``regularization`` and ``state`` of the
+            enclosing method. ``index`` are the columns of the labels
+            and selected features in the Gram matrices.
             """
             out = np.empty(candidates.size)
             # The square of each candidate, then its products with those columns.
@@ -160,30 +156,27 @@ class ColumnProducts:
         """Start without selected features, for features and labels centred within queries."""
         y = data.centred_labels
         self.n_queries = data.ptr.size - 1
-        # The mask of the features that
-        # vary within some query.
+        # The mask of the features that vary within some query.
         self.informative = data.informative
         # The squares of the labels, summed in each query.
         self.labels: Floats = np.add.reduceat(y * y, data.ptr[:-1])
         self._data = data
-        # The centred labels. The centred columns of selected
-        # features are appended, with room for more.
+        # The centred labels. The centred columns of selected features
+        # are appended, with room for more.
         self._basis = y[:, None].copy()
 
     @property
     def columns(self) -> column_kernels.Columns:
         """Sparse columns, and the arrays for products with them, as the kernels expect them.
 
-        The arrays are the columns' entries, the rows of the
-        entries, the first entry of each column, the centred
-        columns' squares, labels and selected features by
-        row, the query of each row, and the first row of
-        each query.
+        The arrays are the columns' entries, the rows of the entries,
+        the first entry of each column, the centred columns' squares,
+        labels and selected features by row, the query of each row, and
+        the first row of each query.
         """
         data = self._data
-        # Columns less a constant in each query,
-        # so that constant columns are 0 there;
-        # the centred columns are the same.
+        # Columns less a constant in each query, so that constant
+        # columns are 0 there; the centred columns are the same.
         X = data.shifted
         return (
             X.data,
@@ -198,11 +191,10 @@ class ColumnProducts:
     def keep(self, feature: int, t: int) -> tuple[Floats, Floats]:
         """Select a feature as the t-th, from 0, and return its products in each query and over all queries.
 
-        The products are those of the feature with itself,
-        with the labels and with the earlier features,
-        shapes (blocks, t + 2, BLOCK) and (t + 2,). The
-        centred column of the feature is stored, for
-        products with later features. Queries are in blocks
+        The products are those of the feature with itself, with the
+        labels and with the earlier features, shapes (blocks, t + 2,
+        BLOCK) and (t + 2,). The centred column of the feature is
+        stored, for products with later features. Queries are in blocks
         of ``BLOCK``.
         """
         # As many blocks of queries as needed, rounded up.
@@ -221,21 +213,20 @@ class ColumnProducts:
     ) -> Comparison:
         """Return the function from candidates (c,) to their change of the criterion, shape (c,).
 
-        The criterion is the leave-query-out error.
-        ``factor`` (t, t) is L with LL' the regularised Gram
-        matrix of the t selected features over all queries.
-        ``regularization`` is λ, and ``state`` has the
-        models of the selected features without each query.
+        The criterion is the leave-query-out error. ``factor`` (t, t) is
+        L with LL' the regularised Gram matrix of the t selected
+        features over all queries. ``regularization`` is λ, and
+        ``state`` has the models of the selected features without each
+        query.
         """
         t = factor.shape[0]
         columns = self.columns
-        # Matrices (Q, t, t) and vectors (Q, t), in
-        # coordinates that all queries share. For the
-        # candidate's products p in these, p'Sp, p'Hp, p'a
-        # and p'b are the effect of leaving out each query.
+        # Matrices (Q, t, t) and vectors (Q, t), in coordinates that all
+        # queries share. For the candidate's products p in these, p'Sp,
+        # p'Hp, p'a and p'b are the effect of leaving out each query.
         S, H, a, b = _in_whitened_coordinates(factor, state, self.n_queries)
-        # S and H are symmetric: their lower triangles suffice, with entries off
-        # the diagonal counted twice.
+        # S and H are symmetric: their lower triangles suffice, with
+        # entries off the diagonal counted twice.
         low, high = np.tril_indices(t)
         twice = np.where(low == high, 1.0, 2.0)[:, None]
         S_pairs, H_pairs = (twice * matrix[:, low, high].T for matrix in (S, H))
@@ -249,21 +240,20 @@ class ColumnProducts:
         def changes(candidates: Ints) -> Floats:
             """Return the change of the leave-query-out error by each candidate column, shape (c,).
 
-            In most queries a sparse candidate has no entries,
-            so its change follows from products of matrices.
-            Only in queries with entries is it computed by
-            itself. Uses the variables of the enclosing method:
-            the t selected features' ``inverse`` factor and
-            ``columns``. ``a``, ``b``, S and H have the effect
-            of leaving out each query. ``low`` and ``high`` are
+            In most queries a sparse candidate has no entries, so its
+            change follows from products of matrices. Only in queries
+            with entries is it computed by itself. Uses the variables of
+            the enclosing method: the t selected features' ``inverse``
+            factor and ``columns``. ``a``, ``b``, S and H have the
+            effect of leaving out each query. ``low`` and ``high`` are
             the rows and columns of the pairs of a triangle.
             """
-            # Of each candidate: its square, its product with the labels, its
-            # products with the t features.
+            # Of each candidate: its square, its product with the
+            # labels, its products with the t features.
             totals = np.empty((candidates.size, t + 2))
             column_kernels.products_of_columns(columns, t, candidates, totals)
-            # The quadratic forms p'Sp and p'Hp of all candidates and queries
-            # are products with these pairs.
+            # The quadratic forms p'Sp and p'Hp of all candidates and
+            # queries are products with these pairs.
             p = totals[:, 2:] @ inverse.T
             pairs = p[:, low] * p[:, high]
             out = pairs @ S_pairs
@@ -271,8 +261,8 @@ class ColumnProducts:
             column_kernels.changes_where_absent(
                 totals, regularization, out, lengths, p @ a.T, p @ b.T
             )
-            # That is wrong in queries where a candidate has entries: there its
-            # change is computed again.
+            # That is wrong in queries where a candidate has entries:
+            # there its change is computed again.
             column_kernels.changes_where_present(
                 columns, candidates, totals, p, regularization, inverse, S, H, a, b, out
             )
@@ -287,31 +277,29 @@ def _in_whitened_coordinates(
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Return four arrays with the effect of each left-out query, in coordinates that all queries share.
 
-    For the query q and t selected features A, these are
-    S_q = R'R and H_q = R'U'U R of shapes (Q, t, t), and
-    a_q = R'along and b_q = R'residual_products of shapes
-    (Q, t), with R = L_q^-1 L. L is ``factor``, LL' = T[A,
-    A] + λI with the products T over all queries, and L_q
-    the same without query q. ``state`` has L_q^-1, U'U,
-    along and residual_products: the products of the
-    held-out features in the coordinates of L_q with each
-    other, the solution, and products with the residual.
+    For the query q and t selected features A, these are S_q = R'R and
+    H_q = R'U'U R of shapes (Q, t, t), and a_q = R'along and b_q =
+    R'residual_products of shapes (Q, t), with R = L_q^-1 L. L is
+    ``factor``, LL' = T[A, A] + λI with the products T over all queries,
+    and L_q the same without query q. ``state`` has L_q^-1, U'U, along
+    and residual_products: the products of the held-out features in the
+    coordinates of L_q with each other, the solution, and products with
+    the residual.
 
-    In the coordinates in which T[A, A] + λI is the
-    identity, the products of a candidate j with the
-    selected features over all queries are p = L^-1
-    T[A, j]. If j is 0 throughout query q, its pivot
-    there is s = T[j, j] + λ - p'S_q p, its weight is β
+    In the coordinates in which T[A, A] + λI is the identity, the
+    products of a candidate j with the selected features over all
+    queries are p = L^-1 T[A, j]. If j is 0 throughout query q, its
+    pivot there is s = T[j, j] + λ - p'S_q p, its weight is β
     = (T[j, y] - p'a_q) / s, and the error changes by
-    β² p'H_q p + 2 β p'b_q. Quadratic forms in p for
-    many candidates and queries are one matrix product.
+    β² p'H_q p + 2 β p'b_q. Quadratic forms in p for many candidates and
+    queries are one matrix product.
     """
     t = factor.shape[0]
     # Queries, including those that pad the last block.
     rows = state[0].shape[0] * kernels.BLOCK
-    # The queries of a block are the last axis of each
-    # array: they are moved next to the blocks, so that
-    # both together become the axis of the queries.
+    # The queries of a block are the last axis of each array: they are
+    # moved next to the blocks, so that both together become the axis of
+    # the queries.
     inverse, inner, along, _, residual_products, _ = (
         np.moveaxis(array, -1, 1) for array in state
     )
@@ -333,8 +321,8 @@ def _in_whitened_coordinates(
 # Candidates are divided into at least this many parts, which threads share.
 _MIN_PARTS = 4
 _MULTIPLICATION = 0.2  # nanoseconds
-# Candidates times queries that a thread compares at once: a megabyte for each
-# array of one number per pair.
+# Candidates times queries that a thread compares at once: a megabyte
+# for each array of one number per pair.
 _MAX_PAIRS_PER_PART = 1 << 17
 
 
@@ -350,21 +338,21 @@ class OnDemandSearch:
 
     Notes
     -----
-    The criterion of a set S is sum_q ||y^_q - X^_q[:, S] w_q||², where w_q are
-    the RankRLS weights trained on all queries except q (Pahikkala et al. 2010,
-    eq. (7)). With t features selected and Q queries, a candidate costs O(Qt²),
-    and its products cost O(Qt) from Gram matrices and O(t) per entry from a
-    column. With columns, a comparison costs a further O(Qt³), once for all
-    candidates. Selecting a feature costs O(Qt²); the criterion without each of
-    the t features costs O(Qt³). O(Qk²) memory for k features.
+    The criterion of a set S is sum_q ||y^_q - X^_q[:, S] w_q||², where
+    w_q are the RankRLS weights trained on all queries except q
+    (Pahikkala et al. 2010, eq. (7)). With t features selected and Q
+    queries, a candidate costs O(Qt²), and its products cost O(Qt) from
+    Gram matrices and O(t) per entry from a column. With columns, a
+    comparison costs a further O(Qt³), once for all candidates.
+    Selecting a feature costs O(Qt²); the criterion without each of the
+    t features costs O(Qt³). O(Qk²) memory for k features.
     """
 
     def __init__(self, products: Products, regularization: float) -> None:
         """Start without selected features; ``products`` computes products of features in each query.
 
-        ``regularization`` is λ > 0. Sets the
-        state of the models without each
-        query, in blocks of ``BLOCK`` queries.
+        ``regularization`` is λ > 0. Sets the state of the models
+        without each query, in blocks of ``BLOCK`` queries.
         """
         self.selected: tuple[int, ...] = ()
         self.informative = products.informative
@@ -393,20 +381,20 @@ class OnDemandSearch:
     def costs(self, candidates: Ints) -> Floats:
         """Return the criterion with each candidate added, shape (c,).
 
-        Parts of the candidates are compared in threads. The
-        criterion is the leave-query-out error.
-        ``candidates`` (c,) are columns of features.
+        Parts of the candidates are compared in threads. The criterion
+        is the leave-query-out error. ``candidates`` (c,) are columns of
+        features.
         """
-        # The parts do not depend on the number of threads, so that the results
-        # do not depend on it, either.
+        # The parts do not depend on the number of threads, so that the
+        # results do not depend on it, either.
         n_parts = max(
             _MIN_PARTS,
             candidates.size * self._products.n_queries // _MAX_PAIRS_PER_PART,
         )
         parts = np.array_split(candidates, n_parts)
         changes = [np.empty(0)] * n_parts
-        # BLAS has one thread, because with several
-        # its sums differ in their last bits.
+        # BLAS has one thread, because with several its sums differ in
+        # their last bits.
         with STEADY, self._threads(candidates.size) as (executor, workers):
             compare = self._comparison()
 
@@ -432,9 +420,9 @@ class OnDemandSearch:
     def removals(self) -> Floats:
         """Return the criterion without each of the t selected features, shape (t,)."""
         t = len(self.selected)
-        # The change of the criterion by each removal,
-        # summed over the queries of a block. The last
-        # array of the state has the errors, (blocks, …).
+        # The change of the criterion by each removal, summed over the
+        # queries of a block. The last array of the state has the
+        # errors, (blocks, …).
         partial = np.empty((self._state[-1].shape[0], t))
         self._share_blocks(
             count=t,
@@ -452,8 +440,7 @@ class OnDemandSearch:
     def select(self, feature: int) -> None:
         """Add a feature to the selection, in the models without each query and in that of all queries."""
         t = len(self.selected)
-        # `_right_side` has room for as
-        # many features as all arrays.
+        # `_right_side` has room for as many features as all arrays.
         if t == self._right_side.size:
             self._make_room(max(8, 2 * t))
         # The feature's products with itself, the labels and the selected features.
@@ -465,9 +452,9 @@ class OnDemandSearch:
             ),
         )
         square, label_product = total[:2]
-        # The equations of the weights over all queries:
-        # the products with the earlier features, then
-        # the diagonal, then the right-hand side.
+        # The equations of the weights over all queries: the products
+        # with the earlier features, then the diagonal, then the
+        # right-hand side.
         self._left_side[t, :t] = self._left_side[:t, t] = total[2:]
         self._left_side[t, t] = square + self._regularization
         self._right_side[t] = label_product
@@ -476,14 +463,13 @@ class OnDemandSearch:
     def _share_blocks(self, count: int, work: Callable[[int, int], None]) -> None:
         """Call ``work(first, last)`` for ranges of the blocks of queries, in threads if worthwhile.
 
-        The range is ``first`` to ``last`` - 1. All calls
-        together do ``count`` times O(t²) operations per
-        query, by which threads are worthwhile.
+        The range is ``first`` to ``last`` - 1. All calls together do
+        ``count`` times O(t²) operations per query, by which threads are
+        worthwhile.
         """
         with self._threads(count) as (executor, workers):
             blocks = self._state[-1].shape[0]
-            # Two ranges per thread, as one
-            # may take longer than another.
+            # Two ranges per thread, as one may take longer than another.
             cuts = (
                 np.linspace(0, blocks, min(blocks, 2 * workers) + 1)
                 .astype(int)
@@ -496,8 +482,8 @@ class OnDemandSearch:
     ) -> AbstractContextManager[tuple[Executor | None, int]]:
         """Provide an executor, None without threads, and the number of threads.
 
-        There are threads if ``count`` times O(t²)
-        operations per query take long enough.
+        There are threads if ``count`` times O(t²) operations per query
+        take long enough.
         """
         t = len(self.selected) + 1
         return pool(
@@ -506,8 +492,8 @@ class OnDemandSearch:
 
     def _make_room(self, capacity: int) -> None:
         """Enlarge the arrays of the selected features to ``capacity`` of them."""
-        # Arrays are (blocks, features, features, BLOCK) or (blocks, features,
-        # BLOCK); new entries are 0.
+        # Arrays are (blocks, features, features, BLOCK) or (blocks,
+        # features, BLOCK); new entries are 0.
         growth = capacity - self._right_side.size
         inverse, inner, *flat_arrays = self._state
         square = ((0, 0), (0, growth), (0, growth), (0, 0))
@@ -529,9 +515,9 @@ class OnDemandSearch:
     def move_to(self, selected: tuple[int, ...]) -> None:
         """Change the search to another selection.
 
-        Features with which both selections begin stay
-        selected. The others are removed, and the following
-        ones of the new selection are added.
+        Features with which both selections begin stay selected. The
+        others are removed, and the following ones of the new selection
+        are added.
         """
         n_common = 0
         while (
@@ -552,8 +538,7 @@ class OnDemandSearch:
         coef = np.zeros(self.informative.size)
         from scipy.linalg import cho_solve  # noqa: PLC0415 - where it is needed
 
-        # Products with the labels. The
-        # array has room for more features.
+        # Products with the labels. The array has room for more features.
         right_side = self._right_side[:t]
         coef[list(self.selected)] = cho_solve(
             # True: the factor is the lower triangle.
@@ -569,11 +554,11 @@ class BackFittingSearch(OnDemandSearch):
 
     Named as future work in Pahikkala et al. 2010, section 5, after Vincent and Bengio
     2002. Without a query q, the candidate's weight is that of RankRLS on the residuals
-    of the current model w_q, β_q = x_j'(y^ - X^_S w_q) / (x_j'x_j + λ) over the
-    documents of the other queries. If a candidate is 0 throughout a query, the
-    error does not change, so only its entries count. After its selection, the
-    weights of all features are retrained: :meth:`criterion` and :meth:`weights`
-    are exact.
+    of the current model w_q, β_q = x_j'(y^ - X^_S w_q) / (x_j'x_j + λ)
+    over the documents of the other queries. If a candidate is 0
+    throughout a query, the error does not change, so only its entries
+    count. After its selection, the weights of all features are
+    retrained: :meth:`criterion` and :meth:`weights` are exact.
 
     Parameters
     ----------
@@ -584,9 +569,9 @@ class BackFittingSearch(OnDemandSearch):
 
     Notes
     -----
-    O(t) per entry of a candidate with t features selected, so O(k² m̄ κ) for k
-    of them with κ candidates of m̄ entries each: the paper's bound. In
-    addition, O(k³ Q + k² m) for Q queries and m documents.
+    O(t) per entry of a candidate with t features selected, so O(k² m̄
+    κ) for k of them with κ candidates of m̄ entries each: the paper's
+    bound. In addition, O(k³ Q + k² m) for Q queries and m documents.
     """
 
     def __init__(self, data: SparseQueryData, regularization: float) -> None:
@@ -596,32 +581,30 @@ class BackFittingSearch(OnDemandSearch):
     def _comparison(self) -> Comparison:
         """Return the function from candidates (c,) to the change of the criterion by each, by back-fitting.
 
-        The weights of the selected features stay as they
-        are; only the candidate gets a weight. The criterion
-        is the leave-query-out error.
+        The weights of the selected features stay as they are; only the
+        candidate gets a weight. The criterion is the leave-query-out
+        error.
         """
         t = len(self.selected)
-        # The entries of the sparse columns. columns[4]
-        # has a row per document: its label and its
-        # values of the selected features, centred.
+        # The entries of the sparse columns. columns[4] has a row per
+        # document: its label and its values of the selected features,
+        # centred.
         columns = self._columns.columns
         # The weights of the t features without each query.
         models = np.empty((self._columns.n_queries, t))
-        # For each document, its label minus its score by
-        # the weights without its query.
+        # For each document, its label minus its score by the weights
+        # without its query.
         residual = np.empty(columns[4].shape[0])
-        # Fill both arrays. `_state` has the equations of
-        # the weights without each query, as solved by the
-        # selections so far.
+        # Fill both arrays. `_state` has the equations of the weights
+        # without each query, as solved by the selections so far.
         column_kernels.held_out_models(t, self._state, columns, models, residual)
 
         def changes(candidates: Ints) -> Floats:
             """Return the change of the leave-query-out error by each candidate column, shape (c,).
 
-            The weights of the t selected features stay as they
-            are: those of ``models``, which leave ``residual``
-            of the labels. Uses these and ``columns`` of the
-            enclosing method.
+            The weights of the t selected features stay as they are:
+            those of ``models``, which leave ``residual`` of the labels.
+            Uses these and ``columns`` of the enclosing method.
             """
             out = np.empty(candidates.size)
             column_kernels.changes_by_back_fitting(

@@ -63,8 +63,8 @@ from rankstudio.engine.methods.shards.training_data import (
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
-# Bytes. A constant, not the free memory: another algorithm would change the
-# last bits of the criteria.
+# Bytes. A constant, not the free memory: another algorithm would change
+# the last bits of the criteria.
 _MOST_ROOM = 4e9
 
 _RELABELLED = LOSS | {
@@ -81,111 +81,118 @@ All others must have their defaults.
 class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     """Greedy RankRLS selects features forward, one at a time, by the leave-query-out error of RankRLS.
 
-    Each step adds the feature with which RankRLS, trained without each query in
-    turn, predicts the left-out queries with the smallest squared error
+    Each step adds the feature with which RankRLS, trained without each
+    query in turn, predicts the left-out queries with the smallest
+    squared error
 
         sum_q || y^_q - X^_q[:, S] w_q ||²     (Pahikkala et al. 2010, eq. (7)),
 
-    where ^ is centring within each query and w_q are the weights trained on all
-    other queries. The errors are exact, and no model is trained for them. Ties,
-    up to the rounding of that sum, go to the first feature. Features that are
-    constant within every query come last, which differs from Algorithm 1 if
-    every other candidate raises the error.
+    where ^ is centring within each query and w_q are the weights
+    trained on all other queries. The errors are exact, and no model is
+    trained for them. Ties, up to the rounding of that sum, go to the
+    first feature. Features that are constant within every query come
+    last, which differs from Algorithm 1 if every other candidate raises
+    the error.
 
-    Documents of a single query are one global ranking,
-    in which no query can be left out. Features are then
-    selected by the leave-pair-out error: RankRLS,
-    trained without two documents, predicts their
-    difference, for all pairs. The leave-pair-out error
-    takes O(knm²) time for k of n features and m
-    documents, because no shorter way is known (section
+    Documents of a single query are one global ranking, in which no
+    query can be left out. Features are then selected by the
+    leave-pair-out error: RankRLS, trained without two documents,
+    predicts their difference, for all pairs. The leave-pair-out error
+    takes O(knm²) time for k of n features and m documents, because no
+    shorter way is known (section
     2), and needs dense X.
 
-    X may be a SciPy sparse matrix. A sparse X is never
-    converted to dense form, and gives the same path.
+    X may be a SciPy sparse matrix. A sparse X is never converted to
+    dense form, and gives the same path.
 
-    Only "columns" and "algorithm1" need all documents at once, as do floating
-    and swap search, groups and back-fitting if the Gram matrices of the queries
-    are more than eight times as large as the documents. All others process
-    shards, which may be larger than memory; of these, "best" search keeps Gram
-    matrices of all queries in memory.
+    Only "columns" and "algorithm1" need all documents at once, as do
+    floating and swap search, groups and back-fitting if the Gram
+    matrices of the queries are more than eight times as large as the
+    documents. All others process shards, which may be larger than
+    memory; of these, "best" search keeps Gram matrices of all queries
+    in memory.
 
     Parameters
     ----------
     n_features_to_select : int, optional
         Maximum number of features, k; by default all that are not banned.
     regularization : float, default 1.0
-        λ > 0, the weight of ||w||² relative to the sum over queries of the
-        squared errors (eq. (3)).
+        λ > 0, the weight of ||w||² relative to the sum over queries of
+        the squared errors (eq. (3)).
     cost, ties, weighting
         Loss of a pair, as in
         :class:`rankstudio.engine.methods.rankers.rankrls.RankRLS`. The error is then
-        the loss of the pairs of left-out queries, still exact. Values other
-        than the defaults need dense X, and have nothing to do with ``costs`` of
-        features.
+        the loss of the pairs of left-out queries, still exact. Values
+        other than the defaults need dense X, and have nothing to do
+        with ``costs`` of features.
     pinned : sequence of int, default ()
         0-based columns selected first, in this order, regardless of their error.
     banned : sequence of int, default ()
         0-based columns that are never selected.
     algorithm : {"auto", "statistics", "rows", "algorithm1", "columns"}, default "auto"
-        All give the same path; "auto" chooses "statistics" or "rows" by the
-        shape of the data, or "columns" if few candidates are compared.
-        "statistics" uses one Gram matrix per query: O(mn²) once for all λ, then
-        O(Qnk²) time and O(Qn(n + k)) memory for each λ. "rows" uses only the
-        rows of those matrices that belong to selected features, O(mn) for each
-        feature that some λ selects, and O(Qnk) memory: better unless k is a
-        large part of n. "algorithm1" is the paper's, O(kmn) for each λ, and
-        many times slower. "columns" stores nothing for unselected features:
-        O(k² e + k³ Qn) for e nonzero entries of X, and O(e + k² Q + km) memory.
-        Only "columns" supports sparse X.
+        All give the same path; "auto" chooses "statistics" or "rows" by
+        the shape of the data, or "columns" if few candidates are
+        compared. "statistics" uses one Gram matrix per query: O(mn²)
+        once for all λ, then O(Qnk²) time and O(Qn(n + k)) memory for
+        each λ. "rows" uses only the rows of those matrices that belong
+        to selected features, O(mn) for each feature that some λ
+        selects, and O(Qnk) memory: better unless k is a large part of
+        n. "algorithm1" is the paper's, O(kmn) for each λ, and many
+        times slower. "columns" stores nothing for unselected features:
+        O(k² e + k³ Qn) for e nonzero entries of X, and O(e + k² Q + km)
+        memory. Only "columns" supports sparse X.
     search : {"forward", "floating", "swap", "best"}, default "forward"
-        "floating" also removes features that later ones have made redundant
-        (Pudil et al. 1994), so that the sets of a path need not be nested. No
-        step is worse than the step of "forward" with the same size. "floating"
-        takes several times as long with few features, and a hundred times as
-        long for a whole path of more than a hundred. Sets of more than k
-        features are not considered. "swap" replaces features of each greedy set
-        as long as the best swap reduces the error. "best" proves the set with
-        the lowest error for each size by branch and bound, for k with at most
-        200 million sets. The sets of "best" need not be nested, either. The
-        error of "best" is at most that of "swap", which is at most that of
-        "forward".
+        "floating" also removes features that later ones have made
+        redundant (Pudil et al. 1994), so that the sets of a path need
+        not be nested. No step is worse than the step of "forward" with
+        the same size. "floating" takes several times as long with few
+        features, and a hundred times as long for a whole path of more
+        than a hundred. Sets of more than k features are not considered.
+        "swap" replaces features of each greedy set as long as the best
+        swap reduces the error. "best" proves the set with the lowest
+        error for each size by branch and bound, for k with at most 200
+        million sets. The sets of "best" need not be nested, either. The
+        error of "best" is at most that of "swap", which is at most that
+        of "forward".
     fitting : {"pre", "back"}, default "pre"
-        "pre": a candidate is evaluated with all weights retrained. "back": with
-        the weights of the earlier features unchanged, O(k² e) for a path; after
-        its selection, all weights are retrained. Proposed in section 5 of the
-        paper for large sparse X.
+        "pre": a candidate is evaluated with all weights retrained.
+        "back": with the weights of the earlier features unchanged, O(k²
+        e) for a path; after its selection, all weights are retrained.
+        Proposed in section 5 of the paper for large sparse X.
     n_candidates : int, optional
-        Number of candidates that each step compares, κ, drawn at random from
-        the remaining features (section 5 of the paper); all by default. With
-        "columns" and "back" a path then costs κ / n of that with all
-        candidates.
+        Number of candidates that each step compares, κ, drawn at random
+        from the remaining features (section 5 of the paper); all by
+        default. With "columns" and "back" a path then costs κ / n of
+        that with all candidates.
     seed : int, default 0
         Seed of the candidates, 0 to 2^32 - 1. Equal seeds give equal paths.
     costs : array-like of shape (n,), optional
-        Cost of each feature, greater than 0. Each step then adds the feature
-        with the largest reduction of the error per cost; if no feature reduces
-        it, the one with the smallest increase times cost.
+        Cost of each feature, greater than 0. Each step then adds the
+        feature with the largest reduction of the error per cost; if no
+        feature reduces it, the one with the smallest increase times
+        cost.
     budget : float, optional
-        Maximum total cost of the selected features, greater than 0. The path
-        ends when no remaining feature fits into the budget.
+        Maximum total cost of the selected features, greater than 0. The
+        path ends when no remaining feature fits into the budget.
     size_penalty : float, default 0.0
-        μ from 0 up. With μ > 0 the objective is the error relative to that of
-        the empty model, plus μ for each feature: the path ends when no
-        candidate reduces it, or for other searches at the size of its minimum.
-        Without costs it has no other effect, because the penalty of a step is
-        the same for all candidates. The criterion of a step excludes the
-        penalty: paths with different μ lie on one curve.
+        μ from 0 up. With μ > 0 the objective is the error relative to
+        that of the empty model, plus μ for each feature: the path ends
+        when no candidate reduces it, or for other searches at the size
+        of its minimum. Without costs it has no other effect, because
+        the penalty of a step is the same for all candidates. The
+        criterion of a step excludes the penalty: paths with different μ
+        lie on one curve.
     groups : sequence of sequence of int, default ()
-        0-based columns that are selected together. A step adds a whole group,
-        by the error of all its columns together with the earlier ones; an
-        ungrouped feature is a group by itself. k, κ and μ count groups, a group
-        costs the sum of its features' costs, and pinning or banning one of its
-        features applies to the whole group.
+        0-based columns that are selected together. A step adds a whole
+        group, by the error of all its columns together with the earlier
+        ones; an ungrouped feature is a group by itself. k, κ and μ
+        count groups, a group costs the sum of its features' costs, and
+        pinning or banning one of its features applies to the whole
+        group.
     pairs : {"query", "pointwise"}, default "query"
-        "pointwise": greedy RLS (Pahikkala et al. 2010c), regression on the
-        labels of documents with an unregularised bias, selected by the
-        leave-one-out error; O(kmn), regardless of the queries.
+        "pointwise": greedy RLS (Pahikkala et al. 2010c), regression on
+        the labels of documents with an unregularised bias, selected by
+        the leave-one-out error; O(kmn), regardless of the queries.
 
     Attributes
     ----------
@@ -196,10 +203,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     selection_order_ : ndarray of shape (k,)
         0-based columns in the order of selection.
     criterion_path_ : ndarray of shape (k,)
-        Leave-query-out error after each step, summed over documents; for a
-        single query the leave-pair-out error, and with ``pairs="pointwise"``
-        the leave-one-out error. If no feature is worth its penalty, the only
-        step is the empty model.
+        Leave-query-out error after each step, summed over documents;
+        for a single query the leave-pair-out error, and with
+        ``pairs="pointwise"`` the leave-one-out error. If no feature is
+        worth its penalty, the only step is the empty model.
     coef_path_ : ndarray of shape (k, n)
         Model after each step.
 
@@ -235,8 +242,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def n_steps(self, n_features: int) -> int:
         """Return the greatest number of steps on data with ``n_features`` features: one per group to select.
 
-        A feature outside of groups is a group by itself,
-        and banned groups are never selected.
+        A feature outside of groups is a group by itself, and banned
+        groups are never selected.
         """
         groups = ColumnGroups.of(n_features, self.groups)
         free = len(groups.groups) - len(groups.containing(self.banned))
@@ -248,14 +255,15 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:
         """Return the memory that a path needs on data of a shape: m documents, n features and Q queries."""
-        # One ranking needs three copies of all documents. To leave out pairs,
-        # it also needs two matrices (m, m): the hat matrix H and a copy.
+        # One ranking needs three copies of all documents. To leave out
+        # pairs, it also needs two matrices (m, m): the hat matrix H and
+        # a copy.
         if self.pairs == "pointwise" or shape.Q == 1:
             matrices = 0.0 if self.pairs == "pointwise" else 2 * NUMBER * shape.m**2
             return whole_need(shape, 3.0).plus(matrices)
-        # With several queries, the memory depends on
-        # the algorithm, and on the number of features
-        # of the largest possible selection, k.
+        # With several queries, the memory depends on the algorithm, and
+        # on the number of features of the largest possible selection,
+        # k.
         groups = ColumnGroups.of(shape.n, self.groups)
         k = groups.greatest(self.n_steps(shape.n))
         search_shape = Shape(shape.m, shape.n, shape.Q, k)
@@ -274,10 +282,9 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def check_sparse(self, *, one_ranking: bool, preferring: bool) -> None:
         """Raise a DatasetError or ParameterError for settings that do not support a sparse X.
 
-        ``one_ranking`` is whether the data are one ranking,
-        without queries, and ``preferring`` whether they
-        have preferences between documents instead of
-        labels.
+        ``one_ranking`` is whether the data are one ranking, without
+        queries, and ``preferring`` whether they have preferences
+        between documents instead of labels.
         """
         if one_ranking or self.checked("pairs") == "pointwise":
             raise DatasetError(
@@ -291,28 +298,25 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
             raise ParameterError(
                 "algorithm", self.algorithm, "auto or columns where X is sparse"
             )
-        # Called for its error only, if the loss of pairs is not the default
-        # one. Preferences have losses of their own.
+        # Called for its error only, if the loss of pairs is not the
+        # default one. Preferences have losses of their own.
         if not preferring:
             refuse_non_default_loss(self.pair_cost())
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Select features, and yield one step per feature, with every candidate's criterion.
 
-        A forward search yields each step as soon as a
-        feature is selected; by shards, after progress
-        events. Other searches may still change earlier
-        sets, so they yield progress events first, and all
-        steps at the end. ``data`` are the training
-        documents. The criterion is the leave-query-out
-        error, or for one ranking the error of left-out
-        documents or pairs. A shard is a part of the data
-        with whole queries.
+        A forward search yields each step as soon as a feature is
+        selected; by shards, after progress events. Other searches may
+        still change earlier sets, so they yield progress events first,
+        and all steps at the end. ``data`` are the training documents.
+        The criterion is the leave-query-out error, or for one ranking
+        the error of left-out documents or pairs. A shard is a part of
+        the data with whole queries.
         """
         regularization = self.checked("regularization")
         groups = ColumnGroups.of(data.X.shape[1], self.groups)
-        # Which groups may be selected, and
-        # which and how many have to be.
+        # Which groups may be selected, and which and how many have to be.
         rules = self.rules(groups)
         cost = self.pair_cost()  # the loss of pairs of documents
         data = training_data(data)
@@ -340,13 +344,12 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     ) -> Iterator[Step | WorkProgress]:
         """Return an iterator over the steps of a path that selects groups, by their positions.
 
-        An ungrouped feature is a group by itself. The
-        algorithm depends on the search, and on the numbers
-        of features and of shards. ``rules`` say which groups
-        may or have to be selected. ``cost`` is the loss of a
-        pair of documents, and ``regularization`` is λ.
-        ``data`` are the training documents. A shard is a
-        part of the data with whole queries.
+        An ungrouped feature is a group by itself. The algorithm depends
+        on the search, and on the numbers of features and of shards.
+        ``rules`` say which groups may or have to be selected. ``cost``
+        is the loss of a pair of documents, and ``regularization`` is λ.
+        ``data`` are the training documents. A shard is a part of the
+        data with whole queries.
         """
         shape = Shape.of(data.X.shape, data.ptr, groups.greatest(rules.k))
         way = (
@@ -377,11 +380,11 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
                 self.search,
                 self.fitting,
             )
-        # The other algorithms need all documents in memory,
-        # as rows whose squared errors are the loss.
+        # The other algorithms need all documents in memory, as rows
+        # whose squared errors are the loss.
         rows = pair_rows(data.whole("Greedy RankRLS"), cost)
-        # In back-fitting, a candidate is compared with the
-        # weights of all other features unchanged.
+        # In back-fitting, a candidate is compared with the weights of
+        # all other features unchanged.
         back = self.fitting == "back"
         return whole_path(
             rows, regularization, groups, rules, self.algorithm, self.search, back
@@ -397,11 +400,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     ) -> Iterator[Step | WorkProgress]:
         """Return an iterator over the steps of a path by errors of left-out documents, or pairs of them.
 
-        The data are one ranking, or documents without
-        pairs. Steps select groups, by their positions. All
-        documents are in memory. ``rules`` say which groups
-        may or have to be selected. ``cost`` is the loss of
-        a pair of documents, and ``regularization`` is λ.
+        The data are one ranking, or documents without pairs. Steps
+        select groups, by their positions. All documents are in memory.
+        ``rules`` say which groups may or have to be selected. ``cost``
+        is the loss of a pair of documents, and ``regularization`` is λ.
         """
         pointwise = self.pairs == "pointwise"
         self._check_one_ranking(data, cost)
@@ -414,11 +416,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def _check_one_ranking(self, data: TrainingData, cost: PairCost) -> None:
         """Raise a ParameterError for settings for which documents or pairs cannot be left out exactly.
 
-        ``cost`` is the loss of a pair. ``data`` are the
-        training documents.
+        ``cost`` is the loss of a pair. ``data`` are the training documents.
         """
-        # "pointwise" is a loss of documents, not of pairs, so that costs of
-        # pairs do not apply.
+        # "pointwise" is a loss of documents, not of pairs, so that
+        # costs of pairs do not apply.
         pointwise = self.pairs == "pointwise"
         if data.preferring:
             raise ParameterError(
@@ -427,8 +428,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         if pointwise and not cost.default:
             name = non_default_parameter(cost)
             raise ParameterError(name, getattr(cost, name), "the default without pairs")
-        # The search only computes the error of left-out pairs for
-        # the default weighting, "size".
+        # The search only computes the error of left-out pairs for the
+        # default weighting, "size".
         if not pointwise and held_out_weighting(cost) != "size":
             raise ParameterError("weighting", cost.weighting, "size for one ranking")
         # How sets are searched and models fitted.
@@ -449,23 +450,22 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     ) -> str:
         """Return the algorithm for a path on dense data.
 
-        "forward" stores numbers for each candidate and query,
-        and updates them at each step. "on demand" computes
-        each comparison from Gram matrices of the queries.
-        "columns" and "algorithm1" need all documents in
-        memory. "columns" is fastest if few candidates are
-        compared, or if they are compared by back-fitting.
-        With ``several_shards``, the parts of large data, an
-        algorithm is preferred that does not need all
-        documents in memory. ``shape`` has the numbers of
-        documents, features and queries, and k. ``groups`` are
-        features that are selected together.
+        "forward" stores numbers for each candidate and query, and
+        updates them at each step. "on demand" computes each comparison
+        from Gram matrices of the queries. "columns" and "algorithm1"
+        need all documents in memory. "columns" is fastest if few
+        candidates are compared, or if they are compared by
+        back-fitting. With ``several_shards``, the parts of large data,
+        an algorithm is preferred that does not need all documents in
+        memory. ``shape`` has the numbers of documents, features and
+        queries, and k. ``groups`` are features that are selected
+        together.
         """
         # Algorithms that are chosen by name.
         if self.algorithm in ("columns", "algorithm1"):
             return self.algorithm
-        # Otherwise the way depends on whether Gram matrices are small enough
-        # for this shape.
+        # Otherwise the way depends on whether Gram matrices are small
+        # enough for this shape.
         gram_matrices = shape.by_gram_matrices(self.algorithm)
         if self.fitting == "back":
             return "on demand" if several_shards and gram_matrices else "columns"
@@ -480,8 +480,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         n_compared = (
             shape.n if self.n_candidates is None else min(self.n_candidates, shape.n)
         )
-        # "rows" is a form of forward search, which computes the
-        # rows of Gram matrices that it needs.
+        # "rows" is a form of forward search, which computes the rows of
+        # Gram matrices that it needs.
         if self.algorithm == "rows" or not shape.few_candidates(n_compared):
             return "forward"
         if gram_matrices:
@@ -507,10 +507,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def paths_from_sums(self, data: TrainingData) -> Callable[[], PathsFromSums] | None:
         """Return a function that prepares paths on any subset of the queries, or None if they are not available.
 
-        Such paths follow from the products of features and
-        labels in each query, which the function computes.
-        The result is None for settings that need more than
-        these products. ``data`` are the training documents.
+        Such paths follow from the products of features and labels in
+        each query, which the function computes. The result is None for
+        settings that need more than these products. ``data`` are the
+        training documents.
         """
         if not self._follows_from_sums(data):
             return None
@@ -521,8 +521,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         def add_up() -> SummedPaths:
             """Compute the products of each query, and return the paths on any subset of the queries."""
             regularization = self.checked("regularization")
-            # Paths from sums have no groups:
-            # each feature is one by itself.
+            # Paths from sums have no groups: each feature is one by itself.
             return SummedPaths(
                 data,
                 regularization,
@@ -535,11 +534,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def step_test(self, data: TrainingData) -> Callable[[], StepTest] | None:
         """Return a function that prepares a permutation test of the path's steps.
 
-        The test compares how much each step reduces the
-        error with the same for permuted residuals. None if
-        paths do not follow from sums over queries, on which
-        the test is based. ``data`` are the training
-        documents.
+        The test compares how much each step reduces the error with the
+        same for permuted residuals. None if paths do not follow from
+        sums over queries, on which the test is based. ``data`` are the
+        training documents.
         """
         add_up = self.paths_from_sums(data)
         if add_up is None:
@@ -552,12 +550,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
 
     def _follows_from_sums(self, data: TrainingData) -> bool:
         """Return whether paths follow from sums of per-query statistics that fit into memory."""
-        # A subclass may select in another
-        # way. Preferences have other losses.
+        # A subclass may select in another way. Preferences have other losses.
         if type(self) is not GreedyRankRLS or data.preferring:
             return False
-        # Documents are left out, not queries;
-        # also if there is one query only.
+        # Documents are left out, not queries; also if there is one query only.
         if self.pairs != "query" or data.ptr.size == 2:
             return False
         forward = (
@@ -592,20 +588,17 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def paths_of_labels(self, data: QueryData) -> LabelPaths | None:
         """Return a function that computes the greedy path of each of several label vectors.
 
-        The function gets label vectors, and returns the
-        criteria of the paths' steps, for a permutation
-        test. The paths share the queries' Gram matrices.
-        None for settings or sizes for which these paths are
-        not available. Also None for losses whose rows
-        depend on the labels: rows are the vectors whose
-        squared errors are the loss. ``data`` has the
-        documents.
+        The function gets label vectors, and returns the criteria of the
+        paths' steps, for a permutation test. The paths share the
+        queries' Gram matrices. None for settings or sizes for which
+        these paths are not available. Also None for losses whose rows
+        depend on the labels: rows are the vectors whose squared errors
+        are the loss. ``data`` has the documents.
         """
         # A subclass may select in another way.
         if type(self) is not GreedyRankRLS:
             return None
-        # Whether all parameters have
-        # values that these paths support.
+        # Whether all parameters have values that these paths support.
         is_supported = has_defaults_except(self, _RELABELLED) and self.algorithm in (
             "auto",
             "statistics",
@@ -636,11 +629,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def exchanged_preferences(self, data: QueryData) -> Callable[[Ints], QueryData]:
         """Return the function from an order (m,) to data whose documents take each other's preferences.
 
-        In an order, each document has the position of the
-        one whose preferences it takes. The data also have
-        the rows whose squared errors are the loss, so that
-        training need not compute them. A subclass may
-        learn in another way, so its data are without them.
+        In an order, each document has the position of the one whose
+        preferences it takes. The data also have the rows whose squared
+        errors are the loss, so that training need not compute them. A
+        subclass may learn in another way, so its data are without them.
         """
         without_rows = super().exchanged_preferences(data)
         return (
@@ -663,9 +655,9 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def rules(self, groups: ColumnGroups) -> Constraints:
         """Validate the parameters and their combination, and return the constraints of a selection of groups.
 
-        The constraints say which groups may be selected,
-        and which and how many have to be. Raises a
-        ParameterError for an invalid combination.
+        The constraints say which groups may be selected, and which and
+        how many have to be. Raises a ParameterError for an invalid
+        combination.
         """
         # Combinations of parameters that exclude each other are refused first.
         algorithm = self.checked("algorithm")

@@ -1,7 +1,7 @@
 """The forward path of greedy RankRLS, by sums over shards.
 
-This process holds totals over all queries, and each shard the statistics of its
-own queries.
+This process holds totals over all queries, and each shard the
+statistics of its own queries.
 """
 
 from __future__ import annotations
@@ -61,10 +61,9 @@ _MULTIPLICATION = 0.3  # nanoseconds per multiplication, including memory access
 class Totals:
     """Message that requests [X^ y^]'[X^ y^], the products of centred features and labels, from a shard.
 
-    A shard answers with the sum over its queries. If it
-    has no Gram matrices, only the diagonal of X^'X^ is
-    computed. A shard is a part of the data with whole
-    queries.
+    A shard answers with the sum over its queries. If it has no Gram
+    matrices, only the diagonal of X^'X^ is computed. A shard is a part
+    of the data with whole queries.
     """
 
 
@@ -89,11 +88,10 @@ class Start:
     def of(cls, total: Floats, has_groups: bool = False) -> Start:
         """Return the message to all shards that starts a path without features.
 
-        ``total`` (n + 1, n + 1) are the products of
-        features and labels over all shards, labels last.
-        ``has_groups`` is whether groups of several features
-        are compared. A shard is a part of the data with
-        whole queries.
+        ``total`` (n + 1, n + 1) are the products of features and labels
+        over all shards, labels last. ``has_groups`` is whether groups
+        of several features are compared. A shard is a part of the data
+        with whole queries.
         """
         ends = np.stack([np.diagonal(total)[:-1], total[-1, :-1]])
         return cls(ends, total if has_groups else None)
@@ -130,17 +128,18 @@ class GreedyWork:
     k : int
         Maximum number of selected features.
     whole : bool
-        Whether there is a Gram matrix per query, shared by all λ; otherwise the
-        rows of the selected features are computed from the documents.
+        Whether there is a Gram matrix per query, shared by all λ;
+        otherwise the rows of the selected features are computed from
+        the documents.
     cost : PairCost
     by_blocks : bool
-        Whether a few queries are centred at a time; a single shard stays in
-        memory and caches its centred data.
+        Whether a few queries are centred at a time; a single shard
+        stays in memory and caches its centred data.
     delay : int
         Number of steps that :class:`DelayedRows` keeps; 0 for :class:`SolvedRows`.
     groups : tuple of tuple of int
-        Columns of groups with several features, which are compared as a whole:
-        for Gram matrices, with all steps delayed.
+        Columns of groups with several features, which are compared as a
+        whole: for Gram matrices, with all steps delayed.
     """
 
     replayed: ClassVar[bool] = True
@@ -179,17 +178,18 @@ class Statistics:
         Squares of the features and their products with the labels, both
         (blocks, n, BLOCK), and squares of the labels, (blocks, BLOCK).
     total : ndarray of shape (n + 1, n + 1)
-        Products over all queries of the n features and, in the last row and
-        column, the labels. Without Gram matrices, only the squares of the
-        features and their products with the labels.
+        Products over all queries of the n features and, in the last row
+        and column, the labels. Without Gram matrices, only the squares
+        of the features and their products with the labels.
     gram : ndarray
-        Gram matrices of the queries with the labels: of shape (Q, n + 1, n + 1)
-        for the layout "queries", of shape (blocks, n + 1, n + 1, BLOCK) for
-        "blocks". If ``rows`` are computed instead, an empty array.
+        Gram matrices of the queries with the labels: of shape (Q, n +
+        1, n + 1) for the layout "queries", of shape (blocks, n + 1, n +
+        1, BLOCK) for "blocks". If ``rows`` are computed instead, an
+        empty array.
     rows : dict
-        Rows of the Gram matrices by feature, each of shape (blocks, n, BLOCK),
-        where whole matrices would need too much memory. Rows are cached because
-        paths for other λ select similar features.
+        Rows of the Gram matrices by feature, each of shape (blocks, n,
+        BLOCK), where whole matrices would need too much memory. Rows
+        are cached because paths for other λ select similar features.
     """
 
     query_products: QueryProducts
@@ -200,33 +200,32 @@ class Statistics:
     def relabelled(self, X: Floats, labels: Floats, ptr: Ints) -> Statistics:
         """Return the statistics for other labels of the same documents, O(mn); ``gram`` is unchanged.
 
-        Only the products of features and labels are
-        computed again. The labels in ``gram`` stay the
-        former ones, because a path does not read them.
+        Only the products of features and labels are computed again. The
+        labels in ``gram`` stay the former ones, because a path does not
+        read them.
 
         Parameters
         ----------
         X : ndarray of shape (m, n)
             Centred features.
         labels : ndarray of shape (m, 1)
-            Labels, centred and permuted within their queries, so that their
-            squares in each query are the same.
+            Labels, centred and permuted within their queries, so that
+            their squares in each query are the same.
         ptr : ndarray of shape (Q + 1,)
             Query q has the rows ``ptr[q]:ptr[q + 1]``.
         """
-        # The squares of the features, their
-        # products with the labels, and the
-        # squares of the labels, in each query.
+        # The squares of the features, their products with the labels,
+        # and the squares of the labels, in each query.
         squares, rights, label_squares = self.query_products
         rights = np.empty_like(rights)
         total = self.total.copy()
-        # Writes the products of all features with column 0
-        # of `labels` to `rights`, for all blocks of queries.
+        # Writes the products of all features with column 0 of `labels`
+        # to `rights`, for all blocks of queries.
         products(
             X, labels, 0, ptr, 0, rights.shape[0], np.empty(X.shape[1]), rights[:, None]
         )
-        # The last row and the last column of `total` are
-        # the products of the features with the labels.
+        # The last row and the last column of `total` are the products
+        # of the features with the labels.
         total[-1, :-1] = total[:-1, -1] = _sum_over_queries(rights)
         return replace(
             self, query_products=(squares, rights, label_squares), total=total
@@ -237,9 +236,8 @@ class Statistics:
 class KnownStatistics:
     """Cache of a shard's statistics.
 
-    A key is the layout of their Gram matrices, and the
-    cost. A shard is a part of the data with whole
-    queries.
+    A key is the layout of their Gram matrices, and the cost. A shard is
+    a part of the data with whole queries.
     """
 
     by_layout: dict[tuple[GramLayout, PairCost], Statistics] = field(
@@ -250,34 +248,32 @@ class KnownStatistics:
 class GreedyState:
     """State of one shard, a part of the queries, in a greedy path for one λ.
 
-    The state has the shard's parts of the criteria, and
-    the rows of the selected features. The criterion is
-    the leave-query-out error.
+    The state has the shard's parts of the criteria, and the rows of the
+    selected features. The criterion is the leave-query-out error.
     """
 
     def __init__(self, work: GreedyWork, data: QueryData, scratch: Scratch) -> None:
         """Allocate the state of a shard's queries in ``scratch``, which is memory or a file.
 
-        ``work`` has the settings of the path. Also computes
-        the products of features and labels in each query,
-        if they are not in the cache. ``data`` has the
-        documents of the shard. A shard is a part of the
-        data with whole queries.
+        ``work`` has the settings of the path. Also computes the
+        products of features and labels in each query, if they are not
+        in the cache. ``data`` has the documents of the shard. A shard
+        is a part of the data with whole queries.
         """
         n = data.X.shape[1]
         blocks = -(-(data.ptr.size - 1) // BLOCK)  # rounded up
         self._work = work
-        # The numbers of a candidate are updated by the stored changes of
-        # earlier steps, or by linear systems.
+        # The numbers of a candidate are updated by the stored changes
+        # of earlier steps, or by linear systems.
         rows = DelayedRows if work.delay else SolvedRows
-        # "none" without a Gram matrix per query; "blocks" if
-        # the queries of a block are the last axis, "queries" if
-        # they are the first one.
+        # "none" without a Gram matrix per query; "blocks" if the
+        # queries of a block are the last axis, "queries" if they are
+        # the first one.
         layout = _layout_for(work, data)
         in_blocks = layout == "blocks"
-        # For each query, pivot, right, ev and vv have
-        # a number per feature, and ee is a single
-        # number. The rows have arrays of their own.
+        # For each query, pivot, right, ev and vv have a number per
+        # feature, and ee is a single number. The rows have arrays of
+        # their own.
         shapes = [*[(n,)] * 4, (), *rows.shapes(n, work.k, in_blocks, work.delay)]
         pivot, right, ev, vv, ee, *row_arrays = cut_blocks(
             scratch.empty, blocks, shapes
@@ -299,14 +295,13 @@ class GreedyState:
     def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:
         """Return the answer to a message, as arrays to be summed over shards.
 
-        ``Totals`` asks for the products of all features and
-        labels over the shard's queries, ``TotalRow`` for
-        those of one feature. ``Start`` and ``Select`` change
-        the state: they begin a path, or add a feature. The
-        answer is then the criterion with each feature added.
-        ``data`` has the documents of the shard. The
-        criterion is the leave-query-out error. A shard is a
-        part of the data with whole queries.
+        ``Totals`` asks for the products of all features and labels over
+        the shard's queries, ``TotalRow`` for those of one feature.
+        ``Start`` and ``Select`` change the state: they begin a path, or
+        add a feature. The answer is then the criterion with each
+        feature added. ``data`` has the documents of the shard. The
+        criterion is the leave-query-out error. A shard is a part of the
+        data with whole queries.
         """
         match message:
             case Totals():
@@ -314,8 +309,9 @@ class GreedyState:
             case TotalRow(feature):
                 return (self._row(data, feature),)
             case Start(ends, total):
-                # `ends` are the squares of the features over all queries, and
-                # their products with the labels; groups need all products.
+                # `ends` are the squares of the features over all
+                # queries, and their products with the labels; groups
+                # need all products.
                 kernels.start(
                     self._statistics.query_products,
                     ends,
@@ -331,33 +327,31 @@ class GreedyState:
     def by_query(self) -> tuple[Floats, Floats]:
         """Return each query's part of the criterion (Q,), and its part with each feature added (Q, n).
 
-        A part is the squared error of the model trained
-        without the query. Q also counts the queries
-        that pad the last block; their parts are 0.
+        A part is the squared error of the model trained without the
+        query. Q also counts the queries that pad the last block; their
+        parts are 0.
         """
-        # Of shape (blocks, n, BLOCK), for each feature and
-        # query: the pivot and the right-hand side, whose
-        # quotient is the weight of the feature if it is
-        # added; and its residual v times the labels' residual
-        # e and times itself. Of shape (blocks, BLOCK): e'e.
+        # Of shape (blocks, n, BLOCK), for each feature and query: the
+        # pivot and the right-hand side, whose quotient is the weight of
+        # the feature if it is added; and its residual v times the
+        # labels' residual e and times itself. Of shape (blocks, BLOCK):
+        # e'e.
         pivot, right, ev, vv, ee = self._state
         weight = right / pivot
-        # A feature with this weight changes
-        # a query's residual e to e - weight
-        # v, whose square is its part.
+        # A feature with this weight changes a query's residual e to e -
+        # weight v, whose square is its part.
         added = ee[:, None] + weight * (weight * vv - 2.0 * ev)
-        # The queries of a block are the last axis:
-        # next to the blocks, both axes become one.
+        # The queries of a block are the last axis: next to the blocks,
+        # both axes become one.
         return ee.reshape(-1).copy(), np.moveaxis(added, 2, 1).reshape(ee.size, -1)
 
     def _row(self, data: QueryData, feature: int) -> Floats:
         """Compute a feature's products with all n features in each query, and return their sums (n,).
 
-        The products are written to the next row of the
-        selected features. The products are read from the
-        cache if a path for another λ has computed them.
-        Otherwise new products are cached, as long as the
-        cache is small. ``data`` has the documents.
+        The products are written to the next row of the selected
+        features. The products are read from the cache if a path for
+        another λ has computed them. Otherwise new products are cached,
+        as long as the cache is small. ``data`` has the documents.
         """
         gram = self._rows.next  # shape (blocks, 1, n, BLOCK)
         cached_rows = self._statistics.rows
@@ -379,13 +373,12 @@ class GreedyState:
     def _select(self, feature: int, total: Floats) -> None:
         """Add a feature with its total products, (n,), to the selection, and update the state."""
         self._remaining = self._remaining[self._remaining != feature]
-        # The feature's products with all others come
-        # from its row of each query's matrix, in the
-        # layout of the kernels: queries of a block last.
+        # The feature's products with all others come from its row of
+        # each query's matrix, in the layout of the kernels: queries of
+        # a block last.
         if self._layout == "queries":
             _write_rows(self._statistics.gram, feature, self._rows.next[:, 0])
-        # Each remaining feature takes a few
-        # multiplications per selected one.
+        # Each remaining feature takes a few multiplications per selected one.
         with self._threads(
             self._remaining.size * (len(self._rows.selected) + 4)
         ) as for_each_block:
@@ -401,8 +394,7 @@ class GreedyState:
         """Provide a function that calls another one for slices of the blocks of queries.
 
         The function uses threads if threads are worthwhile.
-        ``multiplications`` is the work of all calls per
-        query.
+        ``multiplications`` is the work of all calls per query.
         """
         ee = self._state[-1]  # a number per query, (blocks, BLOCK)
         with pool(worthwhile(_MULTIPLICATION * multiplications * ee.size)) as (
@@ -410,8 +402,7 @@ class GreedyState:
             workers,
         ):
             n_blocks = ee.shape[0]
-            # Two slices per thread, as one
-            # may take longer than another.
+            # Two slices per thread, as one may take longer than another.
             size = max(1, n_blocks // (2 * workers)) if workers > 1 else n_blocks
             parts = [slice(first, first + size) for first in range(0, n_blocks, size)]
             yield lambda work: share(executor, workers, work, parts)
@@ -419,13 +410,12 @@ class GreedyState:
     def _criteria(self) -> tuple[Floats, ...]:
         """Return the criterion with each feature added (n,), the present one (1,), and that with each group added.
 
-        The criterion is 0 for selected features. Without
-        groups of several features, there is no third array.
-        The criterion is the leave-query-out error.
+        The criterion is 0 for selected features. Without groups of
+        several features, there is no third array. The criterion is the
+        leave-query-out error.
         """
-        # The sum of each block of queries for each
-        # feature; the last array of the state has
-        # the present errors of the queries.
+        # The sum of each block of queries for each feature; the last
+        # array of the state has the present errors of the queries.
         partial = np.zeros(self._state[0].shape[:2])
         kernels.compare(self._remaining, self._state, partial)
         costs = partial.sum(axis=0), np.array([self._state[-1].sum()])
@@ -443,12 +433,11 @@ class GreedyState:
 def _layout_for(work: GreedyWork, data: QueryData) -> GramLayout:
     """Return the layout of the Gram matrices that a path reads.
 
-    Delayed steps change all entries of the matrices,
-    with vectors over queries. Otherwise only the rows
-    of the selected features are read, and matrices
-    query by query take no copy, unless there are blocks
-    already. ``work`` has the settings of the path.
-    ``data`` has the documents.
+    Delayed steps change all entries of the matrices, with vectors over
+    queries. Otherwise only the rows of the selected features are read,
+    and matrices query by query take no copy, unless there are blocks
+    already. ``work`` has the settings of the path. ``data`` has the
+    documents.
     """
     if not work.whole:
         return "none"
@@ -465,16 +454,14 @@ def statistics_of(
 ) -> Statistics:
     """Return the statistics of a shard's queries, which all λ share; they are computed on first use.
 
-    The statistics are the features' squares and
-    products with the labels in each query. Unless
-    ``layout`` is "none", the statistics also have the
-    Gram matrix of each query. The statistics belong to
-    the rows whose squared errors are the loss with this
-    ``cost`` of pairs. With ``by_blocks``, a few queries
-    are centred at a time. ``scratch`` allocates arrays,
-    in memory or in a file. ``data`` has the documents
-    of the shard. A shard is a part of the data with
-    whole queries.
+    The statistics are the features' squares and products with the
+    labels in each query. Unless ``layout`` is "none", the statistics
+    also have the Gram matrix of each query. The statistics belong to
+    the rows whose squared errors are the loss with this ``cost`` of
+    pairs. With ``by_blocks``, a few queries are centred at a time.
+    ``scratch`` allocates arrays, in memory or in a file. ``data`` has
+    the documents of the shard. A shard is a part of the data with whole
+    queries.
     """
     cache = data.shared.of(KnownStatistics).by_layout
     key = (layout, cost)
@@ -488,10 +475,9 @@ def statistics_of(
 def gram_statistics(data: QueryData, cost: PairCost = DEFAULT_COST) -> Statistics:
     """Return the statistics of the queries of data in memory, with Gram matrices in blocks.
 
-    The statistics are cached with the data. They are sums
-    over rows, whose squared errors are the loss with this
-    ``cost`` of pairs; by default the rows are the
-    documents.
+    The statistics are cached with the data. They are sums over rows,
+    whose squared errors are the loss with this ``cost`` of pairs; by
+    default the rows are the documents.
     """
     no_limit = Scratch(Room(lambda: float("inf")))
     return statistics_of(data, cost, layout="blocks", by_blocks=False, scratch=no_limit)
@@ -506,15 +492,13 @@ def _query_statistics(
 ) -> Statistics:
     """Compute the statistics of all queries of a shard: squares, products with the labels, and Gram matrices.
 
-    ``layout`` is the form of the Gram matrices: "none"
-    for no matrices, "blocks" for the form of the kernels,
-    or "queries" for a matrix after the other. The
-    statistics are those of the rows whose squared errors
-    are the loss with this ``cost`` of pairs. Arrays come
-    from ``scratch``, which is memory or a file. With
-    ``by_blocks``, a few queries are centred at a time.
-    ``data`` has the documents of the shard. A shard is a
-    part of the data with whole queries.
+    ``layout`` is the form of the Gram matrices: "none" for no matrices,
+    "blocks" for the form of the kernels, or "queries" for a matrix
+    after the other. The statistics are those of the rows whose squared
+    errors are the loss with this ``cost`` of pairs. Arrays come from
+    ``scratch``, which is memory or a file. With ``by_blocks``, a few
+    queries are centred at a time. ``data`` has the documents of the
+    shard. A shard is a part of the data with whole queries.
     """
     n = data.X.shape[1]
     blocks = -(-(data.ptr.size - 1) // BLOCK)  # rounded up
@@ -540,8 +524,8 @@ def _query_statistics(
         # The matrices are in the cache of the data.
         gram = PairRows.of(data, cost).statistics.gram
         in_blocks = gram_blocks(data, cost, by_blocks)
-    # Gram matrices contain all other products: squares on the diagonal, those
-    # with the labels in the last row.
+    # Gram matrices contain all other products: squares on the diagonal,
+    # those with the labels in the last row.
     total = np.zeros((n + 1, n + 1))
     for block, block_grams in enumerate(in_blocks):
         if layout == "blocks":
@@ -557,19 +541,18 @@ def _write_products(
 ) -> Floats:
     """Write the squares and the label products of all queries, and return their sums (n + 1, n + 1).
 
-    The sums are on the diagonal and in the last row and
-    column, with the labels last; other entries are 0.
-    ``query_products`` are the arrays that are written:
-    (blocks, n, BLOCK) of squares and of label products,
-    and (blocks, BLOCK) of the labels' squares. With
-    ``by_blocks``, a few queries are centred at a time.
-    ``cost`` is the loss of a pair. ``data`` has the
-    documents. Queries are in blocks of ``BLOCK``.
+    The sums are on the diagonal and in the last row and column, with
+    the labels last; other entries are 0. ``query_products`` are the
+    arrays that are written: (blocks, n, BLOCK) of squares and of label
+    products, and (blocks, BLOCK) of the labels' squares. With
+    ``by_blocks``, a few queries are centred at a time. ``cost`` is the
+    loss of a pair. ``data`` has the documents. Queries are in blocks of
+    ``BLOCK``.
     """
     squares, rights, labels = query_products
     n = squares.shape[1]
-    # One buffer for all blocks: allocating memory for each would take longer
-    # than computing.
+    # One buffer for all blocks: allocating memory for each would take
+    # longer than computing.
     buffer = np.empty((0, n))
     for block, (X, y, ptr) in enumerate(centred_blocks(data, cost, by_blocks)):
         buffer = buffer if len(buffer) >= len(X) else np.empty_like(X)
@@ -594,9 +577,9 @@ def _write_products(
 def _write_rows(grams: Floats, feature: int, out: Floats) -> None:
     """Write the products of a feature with all features in each query, in blocks (blocks, n, BLOCK).
 
-    ``grams`` has the shape (Q, n + 1, n + 1). The last
-    block is padded with zeros. The result is written to
-    ``out``. Queries are in blocks of ``BLOCK``.
+    ``grams`` has the shape (Q, n + 1, n + 1). The last block is padded
+    with zeros. The result is written to ``out``. Queries are in blocks
+    of ``BLOCK``.
     """
     for block, first in enumerate(range(0, grams.shape[0], BLOCK)):
         rows = grams[first : first + BLOCK, feature, :-1]
@@ -609,13 +592,12 @@ def _write_block(
 ) -> None:
     """Write the squares (width, n) and the products with the labels (width, n + 1) of a block's queries.
 
-    ``of_squares`` and ``of_labels`` are written to number
-    ``block`` of three arrays: the squares and the
-    products with the labels, both (blocks, n, BLOCK), and
-    the labels' own squares (blocks, BLOCK), which are the
-    last column of ``of_labels``. The ``width`` queries
-    are the first ones of the block; the rest becomes 0.
-    Queries are in blocks of ``BLOCK``.
+    ``of_squares`` and ``of_labels`` are written to number ``block`` of
+    three arrays: the squares and the products with the labels, both
+    (blocks, n, BLOCK), and the labels' own squares (blocks, BLOCK),
+    which are the last column of ``of_labels``. The ``width`` queries
+    are the first ones of the block; the rest becomes 0. Queries are in
+    blocks of ``BLOCK``.
     """
     width = of_labels.shape[0]
     for array, values in zip(
@@ -630,14 +612,13 @@ def gram_blocks(
 ) -> Iterator[Floats]:
     """Yield the Gram matrices [X^ y^]'[X^ y^] of ``BLOCK`` queries at a time, (width, n + 1, n + 1).
 
-    X^ and y^ are centred features and labels. The last
-    block may have fewer queries. Without ``by_blocks``,
-    the matrices are cached with the data. Otherwise they
-    are computed block by block, and written to ``out``
-    (Q, n + 1, n + 1); without ``out``, an array may be
-    overwritten when the next one is requested. ``cost``
-    is the loss of a pair: for another loss than the
-    default, the matrices are those of its rows.
+    X^ and y^ are centred features and labels. The last block may have
+    fewer queries. Without ``by_blocks``, the matrices are cached with
+    the data. Otherwise they are computed block by block, and written to
+    ``out`` (Q, n + 1, n + 1); without ``out``, an array may be
+    overwritten when the next one is requested. ``cost`` is the loss of
+    a pair: for another loss than the default, the matrices are those of
+    its rows.
     """
     if not by_blocks:
         gram = PairRows.of(data, cost).statistics.gram
@@ -646,8 +627,8 @@ def gram_blocks(
         )
         return
     n = data.X.shape[1]
-    # Work space for the matrices of one block, unless they are
-    # written to ``out``.
+    # Work space for the matrices of one block, unless they are written
+    # to ``out``.
     space = np.empty((BLOCK if out is None else 0, n + 1, n + 1))
     first = 0
     for X, y, ptr in centred_blocks(data, cost, by_blocks):
@@ -662,18 +643,17 @@ def centred_blocks(
 ) -> Iterator[tuple[Floats, Floats, Ints]]:
     """Yield centred features (d, n), centred labels (d,) and ``ptr`` of ``BLOCK`` queries at a time.
 
-    These queries have d documents, and ``ptr`` are
-    their first rows, followed by d. For a cost other
-    than the default, the rows are those of the cost
-    instead of the documents. Without ``by_blocks``, the
-    centred rows are cached with the data. Otherwise
-    each block is centred by itself, and its features
-    may be overwritten when the next ones are requested:
-    allocating memory would take longer than computing.
+    These queries have d documents, and ``ptr`` are their first rows,
+    followed by d. For a cost other than the default, the rows are those
+    of the cost instead of the documents. Without ``by_blocks``, the
+    centred rows are cached with the data. Otherwise each block is
+    centred by itself, and its features may be overwritten when the next
+    ones are requested: allocating memory would take longer than
+    computing.
     """
     source_rows = data if by_blocks else PairRows.of(data, cost)
-    # The first row of each block, and the end of the last block, which may have
-    # fewer queries.
+    # The first row of each block, and the end of the last block, which
+    # may have fewer queries.
     n_queries = source_rows.ptr.size - 1
     starts = source_rows.ptr[np.append(np.arange(0, n_queries, BLOCK), n_queries)]
     # Work space for the largest block.
@@ -682,13 +662,11 @@ def centred_blocks(
         if by_blocks
         else np.empty(0)
     )
-    # The first query of each block, and
-    # its first row and end.
+    # The first query of each block, and its first row and end.
     for first, (start, end) in zip(
         range(0, source_rows.ptr.size, BLOCK), pairwise(starts.tolist()), strict=False
     ):
-        # The first rows of the block's
-        # queries, from the start of the block.
+        # The first rows of the block's queries, from the start of the block.
         ptr = source_rows.ptr[first : first + BLOCK + 1] - start
         # All rows are centred and in memory already.
         if not by_blocks:
@@ -710,9 +688,8 @@ def cut_blocks(
 ) -> list[Floats]:
     """Return an array of shape (blocks, *shape, BLOCK) for each of ``shapes``.
 
-    The arrays are parts of one array, which ``empty``
-    allocates by its size, in memory or in a file.
-    Queries are in blocks of ``BLOCK``.
+    The arrays are parts of one array, which ``empty`` allocates by its
+    size, in memory or in a file. Queries are in blocks of ``BLOCK``.
     """
     sizes = [blocks * prod(shape) * BLOCK for shape in shapes]
     parts = np.split(empty(sum(sizes)), np.cumsum(sizes)[:-1])
@@ -758,26 +735,24 @@ def forward_path(
 
     Notes
     -----
-    With m documents, n features and Q queries, "statistics" takes O(mn²) once
-    for all λ and then O(Qnk²) for each, in O(Qn²) memory of the workers; "rows"
-    takes O(kmn + Qnk²) in O(Qnk), and data with one shard cache rows for other
-    λ. This process needs O(n² + k²) memory. "auto" and the cached rows of
-    shards depend only on the shape of the data, so results do not depend on the
-    available memory.
+    With m documents, n features and Q queries, "statistics" takes
+    O(mn²) once for all λ and then O(Qnk²) for each, in O(Qn²) memory of
+    the workers; "rows" takes O(kmn + Qnk²) in O(Qnk), and data with one
+    shard cache rows for other λ. This process needs O(n² + k²) memory.
+    "auto" and the cached rows of shards depend only on the shape of the
+    data, so results do not depend on the available memory.
     """
     m, n = data.X.shape
     k = groups.greatest(rules.k)
-    # Whole Gram matrices or only the rows of
-    # selected features: groups of several
-    # features, `joint`, always need whole ones.
+    # Whole Gram matrices or only the rows of selected features: groups
+    # of several features, `joint`, always need whole ones.
     shape = (m, n, data.ptr.size - 1)
     statistics_kind = (
         "statistics" if groups.joint else kept_statistics(algorithm, shape, k)
     )
     is_whole = statistics_kind == "statistics"
-    # The number of steps whose changes are stored
-    # before they are applied to the matrices of
-    # pairs; with groups, those of all steps.
+    # The number of steps whose changes are stored before they are
+    # applied to the matrices of pairs; with groups, those of all steps.
     steps = k if groups.joint else delay(n, k, is_whole)
     work = GreedyWork(
         regularization=regularization,
@@ -788,9 +763,9 @@ def forward_path(
         delay=steps,
         groups=groups.joint,
     )
-    # The work runs in the session, on the workers of
-    # the shards: threads or other processes. The
-    # search only sends messages and chooses features.
+    # The work runs in the session, on the workers of the shards:
+    # threads or other processes. The search only sends messages and
+    # chooses features.
     with data.session(work) as session:
         search = ForwardSearch(session, work, groups)
         total = yield from totals(session, data, is_whole, cost)
@@ -813,14 +788,12 @@ def totals(
 ) -> Waiting[Floats]:
     """Return the products of all features and labels, (n + 1, n + 1), computed once for all λ.
 
-    The products are sums over the queries of all shards,
-    with the labels last. Without ``with_gram``, only the
-    diagonal and the last row and column are computed.
-    ``session`` works on the shards, and ``cost`` is the
-    loss of a pair. ``data`` are the training documents.
-    A shard is a part of the data with whole queries. The
-    generator yields progress events, and then returns
-    the result.
+    The products are sums over the queries of all shards, with the
+    labels last. Without ``with_gram``, only the diagonal and the last
+    row and column are computed. ``session`` works on the shards, and
+    ``cost`` is the loss of a pair. ``data`` are the training documents.
+    A shard is a part of the data with whole queries. The generator
+    yields progress events, and then returns the result.
     """
     cache = data.shared.of(_Totals).found
     (total,) = yield from once(
@@ -836,8 +809,7 @@ class ForwardSearch:
 
     The class is a search among groups, of the kind that
     :mod:`search_steps` expects, with steps that are
-    sums over shards. A shard is a part of the data with
-    whole queries.
+    sums over shards. A shard is a part of the data with whole queries.
 
     Parameters
     ----------
@@ -853,9 +825,9 @@ class ForwardSearch:
     ) -> None:
         """Store the session with the shards; :meth:`start` begins the search.
 
-        ``work`` has the settings of the path, and
-        ``groups`` are features that are added together. A
-        shard is a part of the data with whole queries.
+        ``work`` has the settings of the path, and ``groups`` are
+        features that are added together. A shard is a part of the data
+        with whole queries.
         """
         self._session = session
         self._work = work
@@ -867,10 +839,9 @@ class ForwardSearch:
         self._is_joint = np.array(
             [len(group) > 1 for group in groups.groups], dtype=np.bool_
         )
-        # For the weights trained on all queries: the
-        # factor of their equations, and the solution of
-        # the forward substitution with it. The kernel
-        # `extend` updates them.
+        # For the weights trained on all queries: the factor of their
+        # equations, and the solution of the forward substitution with
+        # it. The kernel `extend` updates them.
         self._factor = (
             np.empty((work.k, work.k)),
             np.empty(work.k),
@@ -879,9 +850,9 @@ class ForwardSearch:
     def start(self, total: Floats) -> Iterator[WorkProgress]:
         """Start the path in all shards, with progress events.
 
-        ``total`` (n + 1, n + 1) are the products of
-        features and labels over all shards, labels last. A
-        shard is a part of the data with whole queries.
+        ``total`` (n + 1, n + 1) are the products of features and labels
+        over all shards, labels last. A shard is a part of the data with
+        whole queries.
         """
         self._total = total
         self._coef = np.zeros(total.shape[0] - 1)
@@ -904,25 +875,23 @@ class ForwardSearch:
     def select(self, feature: int) -> Iterator[WorkProgress]:
         """Add a group to the selection, with a progress event per shard; ``feature`` is the group's position.
 
-        Also computes the criteria with each further group,
-        and the weights. The criterion is the
-        leave-query-out error. A shard is a part of the data
-        with whole queries.
+        Also computes the criteria with each further group, and the
+        weights. The criterion is the leave-query-out error. A shard is
+        a part of the data with whole queries.
         """
         for column in self._groups.groups[feature]:
             # Products with all features, then with the labels.
             row = self._total[column]
             if not self._work.whole:
-                # Without Gram matrices, `_total` has
-                # only the diagonal and the labels: the
-                # shards compute the other products.
+                # Without Gram matrices, `_total` has only the diagonal
+                # and the labels: the shards compute the other products.
                 row = np.append(
                     (yield from self._session.sum(TotalRow(column), WHAT))[0], row[-1]
                 )
             yield from self._compare(Select(column, row[:-1]))
             self._columns = (*self._columns, column)
-            # Adds a row to the factor, and updates
-            # the weights trained on all queries.
+            # Adds a row to the factor, and updates the weights trained
+            # on all queries.
             _statistics_kernel.extend(
                 row,
                 self._work.regularization,
@@ -934,9 +903,8 @@ class ForwardSearch:
 
     def _compare(self, message: Message) -> Iterator[WorkProgress]:
         """Send a message to the shards, and store the criterion as it is and with each group added."""
-        # The criterion with each feature added;
-        # and only if there are groups of several
-        # features, that with each of them added.
+        # The criterion with each feature added; and only if there are
+        # groups of several features, that with each of them added.
         costs, self._criterion, *group_costs = yield from self._session.sum(
             message, WHAT
         )

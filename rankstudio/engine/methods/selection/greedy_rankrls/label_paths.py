@@ -32,22 +32,20 @@ def label_paths(
 ) -> LabelPaths:
     """Return a function that computes the greedy path of each of several label vectors.
 
-    The function takes label vectors (P, m) for the m
-    documents of ``data``, and returns the criteria after
-    each step of each path. ``rules`` limit the path,
-    ``cost`` is the loss of pairs, and ``needed`` the
-    bytes that the paths need. Raises an OutOfMemoryError
-    if less memory is free. ``regularization`` is λ. The
-    criterion is the leave-query-out error.
+    The function takes label vectors (P, m) for the m documents of
+    ``data``, and returns the criteria after each step of each path.
+    ``rules`` limit the path, ``cost`` is the loss of pairs, and
+    ``needed`` the bytes that the paths need. Raises an OutOfMemoryError
+    if less memory is free. ``regularization`` is λ. The criterion is
+    the leave-query-out error.
     """
     # Called for their errors only.
     several_queries(data.ptr, "GreedyRankRLS")
     _refuse_large(needed, *data.X.shape)
     groups = ColumnGroups.of(data.X.shape[1], ())
-    # From here on, the data are rows whose squared
-    # errors are the loss with ``cost``. So their
-    # own cost is the default. `targets` converts
-    # labels of documents to targets of these rows.
+    # From here on, the data are rows whose squared errors are the loss
+    # with ``cost``. So their own cost is the default. `targets`
+    # converts labels of documents to targets of these rows.
     shared_cost = PairCost()
     # The Gram matrices do not depend on the labels, so they are computed once.
     data, targets = rows_and_targets(cost, data)
@@ -56,24 +54,23 @@ def label_paths(
     def paths(labels: Floats, share: Share) -> list[Floats]:
         """Return the criteria after each step of the path, for each label vector in ``labels`` (P, m).
 
-        ``share`` runs the paths on threads. The rules and
-        the documents are those of the enclosing function.
-        The criterion is the leave-query-out error.
+        ``share`` runs the paths on threads. The rules and the documents
+        are those of the enclosing function. The criterion is the
+        leave-query-out error.
         """
         criteria: list[Floats] = [np.empty(0)] * labels.shape[0]
 
         def learn(number: int) -> None:
             """Write the criteria of the path for the label vector with a number to ``criteria``.
 
-            Uses the ``labels`` of all paths, and the variables
-            of the enclosing functions: ``data`` are rows whose
-            squared errors are the loss, ``targets`` converts
-            labels to their targets, and ``known_statistics``
-            has their products in each query.
+            Uses the ``labels`` of all paths, and the variables of the
+            enclosing functions: ``data`` are rows whose squared errors
+            are the loss, ``targets`` converts labels to their targets,
+            and ``known_statistics`` has their products in each query.
             """
-            # The path reads labels only from cached
-            # statistics. So these are put into the cache of a
-            # copy of the data, whose own labels are not used.
+            # The path reads labels only from cached statistics. So
+            # these are put into the cache of a copy of the data, whose
+            # own labels are not used.
             relabelled = QueryData(data.X, data.y, data.ptr)
             relabelled.shared.of(KnownStatistics).by_layout["blocks", shared_cost] = (
                 known_statistics.relabelled(

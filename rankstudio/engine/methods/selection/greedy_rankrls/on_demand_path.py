@@ -60,10 +60,10 @@ from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 class Begin:
     """Message that starts a search without features, and requests the criterion of the empty model.
 
-    ``total`` (n + 1, n + 1) are the products of
-    features and labels, summed over all shards, labels
-    last. The criterion is the leave-query-out error. A
-    shard is a part of the data with whole queries.
+    ``total`` (n + 1, n + 1) are the products of features and labels,
+    summed over all shards, labels last. The criterion is the
+    leave-query-out error. A shard is a part of the data with whole
+    queries.
     """
 
     total: Floats
@@ -110,8 +110,8 @@ class OnDemandWork:
         Whether candidates are evaluated by back-fitting.
     cost : PairCost
     by_blocks : bool
-        Whether a few queries are centred at a time; a
-        single shard caches its centred data.
+        Whether a few queries are centred at a time; a single shard
+        caches its centred data.
     """
 
     replayed: ClassVar[bool] = True
@@ -133,10 +133,9 @@ class OnDemandState:
     def __init__(self, work: OnDemandWork, data: QueryData, scratch: Scratch) -> None:
         """Compute the Gram matrices of a shard's queries, or read them from the cache.
 
-        ``work`` has the settings of the path, and
-        ``scratch`` allocates arrays. ``data`` has the
-        documents of the shard. A shard is a part of the
-        data with whole queries.
+        ``work`` has the settings of the path, and ``scratch`` allocates
+        arrays. ``data`` has the documents of the shard. A shard is a
+        part of the data with whole queries.
         """
         self._work = work
         self._scratch = scratch
@@ -151,15 +150,14 @@ class OnDemandState:
     def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:
         """Return the answer to a message, as arrays to be summed over shards.
 
-        ``Totals`` asks for the products of features and
-        labels over the shard's queries. ``Begin`` starts a
-        search without features, and ``Compare`` moves it to
-        a selection: the answer is its criterion. ``Compare``
-        also asks for the criteria with each candidate added,
-        and perhaps for those without each selected feature.
-        ``data`` has the documents of the shard. The
-        criterion is the leave-query-out error. A shard is a
-        part of the data with whole queries.
+        ``Totals`` asks for the products of features and labels over the
+        shard's queries. ``Begin`` starts a search without features, and
+        ``Compare`` moves it to a selection: the answer is its
+        criterion. ``Compare`` also asks for the criteria with each
+        candidate added, and perhaps for those without each selected
+        feature. ``data`` has the documents of the shard. The criterion
+        is the leave-query-out error. A shard is a part of the data with
+        whole queries.
         """
         match message:
             case Totals():
@@ -179,9 +177,8 @@ class OnDemandState:
     def _group_search(self, products: GramProducts) -> FloatingSearch:
         """Return a search among the groups of this path, with room for its largest selection.
 
-        ``products`` are those of features and labels in
-        each query of the shard. A shard is a part of the
-        data with whole queries.
+        ``products`` are those of features and labels in each query of
+        the shard. A shard is a part of the data with whole queries.
         """
         work = self._work
         search_class = _BackFitting if work.back else _OnScratch
@@ -198,16 +195,14 @@ class _OnScratch(OnDemandSearch):
     def reserve(self, capacity: int, scratch: Scratch) -> None:
         """Allocate the arrays for ``capacity`` selected features in ``scratch``, in memory or in a file.
 
-        The new arrays replace the state of the search,
-        which has no features yet, and the equations of the
-        weights.
+        The new arrays replace the state of the search, which has no
+        features yet, and the equations of the weights.
         """
         blocks = self._state[-1].shape[0]
         square = blocks * capacity * capacity * BLOCK
         flat = blocks * capacity * BLOCK
-        # inverse, inner, along, label_products,
-        # residual_products and error. The last one
-        # has an entry more, for the empty model.
+        # inverse, inner, along, label_products, residual_products and
+        # error. The last one has an entry more, for the empty model.
         sizes = [square, square, flat, flat, flat, flat + blocks * BLOCK]
         parts = np.split(scratch.empty(sum(sizes)), np.cumsum(sizes)[:-1])
         inverse, inner = (
@@ -231,9 +226,9 @@ class _BackFitting(_OnScratch):
     def _comparison(self) -> Comparison:
         """Return the function from candidates (c,) to the change of the criterion by each, by back-fitting.
 
-        The weights of the selected features stay as they
-        are; only the candidate gets a weight. The criterion
-        is the leave-query-out error.
+        The weights of the selected features stay as they are; only the
+        candidate gets a weight. The criterion is the leave-query-out
+        error.
         """
         products = self._products
         regularization = self._regularization
@@ -245,9 +240,9 @@ class _BackFitting(_OnScratch):
         labels = total.shape[0] - 1
         inverse = self._state[0]
         along = self._state[2]
-        # The weights w_q, learned without each
-        # query q: w_q is the transposed ``inverse``
-        # of a triangular factor, times ``along``.
+        # The weights w_q, learned without each query q: w_q is the
+        # transposed ``inverse`` of a triangular factor, times
+        # ``along``.
         models = np.zeros((gram.shape[0], t, BLOCK))
         for c in range(t):
             models[:, : c + 1] += inverse[:, c, : c + 1] * along[:, c, None]
@@ -255,18 +250,17 @@ class _BackFitting(_OnScratch):
         def changes(candidates: Ints) -> Floats:
             """Return the change of the leave-query-out error by each candidate column, shape (c,).
 
-            Uses the variables of the enclosing method: ``gram``
-            and ``total`` are the products of features and
-            labels in each query and over all queries,
-            ``labels`` is the labels' column in these, and
-            ``models`` (blocks, t, BLOCK) has the weights w_q of
-            the ``selected`` features without each query.
-            Queries are in blocks of ``BLOCK``.
+            Uses the variables of the enclosing method: ``gram`` and
+            ``total`` are the products of features and labels in each
+            query and over all queries, ``labels`` is the labels' column
+            in these, and ``models`` (blocks, t, BLOCK) has the weights
+            w_q of the ``selected`` features without each query. Queries
+            are in blocks of ``BLOCK``.
             """
             out = np.empty(candidates.size)
             for index, j in enumerate(candidates.tolist()):
-                # Of each query: x_j'x_j, and x_j'r with
-                # the residuals r of its model w_q.
+                # Of each query: x_j'x_j, and x_j'r with the residuals r
+                # of its model w_q.
                 square = gram[:, j, j]
                 product = gram[:, j, labels] - (gram[:, j, selected] * models).sum(
                     axis=1
@@ -296,10 +290,9 @@ def on_demand_path(
 ) -> Iterator[Step | WorkProgress]:
     """Search a path by Gram matrices of the queries, and yield its steps and progress events.
 
-    Steps select groups by their positions. An
-    ungrouped feature is a group by itself.
-    Criteria are computed by the workers of the
-    shards, parts of the data, and added up here.
+    Steps select groups by their positions. An ungrouped feature is a
+    group by itself. Criteria are computed by the workers of the shards,
+    parts of the data, and added up here.
 
     Parameters
     ----------
@@ -316,8 +309,8 @@ def on_demand_path(
         Algorithm of the greedy path with which other searches start.
     search : {"forward", "floating", "swap", "best"}
     fitting : {"pre", "back"}
-        Whether candidates are compared by models trained with them, or with the
-        other weights unchanged.
+        Whether candidates are compared by models trained with them, or
+        with the other weights unchanged.
 
     Raises
     ------
@@ -326,11 +319,12 @@ def on_demand_path(
 
     Notes
     -----
-    With Q queries and n features, Gram matrices take O(mn²) once for all λ and
-    O(Qn²) memory of the workers, or of their disks. A step with t features
-    selected takes O(Qnt²), a floating one once or twice that for each set, and
-    swaps t times that for each exchange. The best sets need Gram matrices of
-    all queries in the memory of this process.
+    With Q queries and n features, Gram matrices take O(mn²) once for
+    all λ and O(Qn²) memory of the workers, or of their disks. A step
+    with t features selected takes O(Qnt²), a floating one once or twice
+    that for each set, and swaps t times that for each exchange. The
+    best sets need Gram matrices of all queries in the memory of this
+    process.
     """
     capacity = groups.greatest(rules.k)
     work = OnDemandWork(
@@ -341,14 +335,14 @@ def on_demand_path(
         cost=cost,
         by_blocks=data.several,  # several shards are large data
     )
-    # Too many sets for the best ones are refused first, before the greedy path
-    # takes its time.
+    # Too many sets for the best ones are refused first, before the
+    # greedy path takes its time.
     if search == "best":
         with data.session(work) as session:
             total = yield from totals(session, data, with_gram=True, cost=cost)
         check_sizes(_varying_groups(groups, total), rules)
-    # Other searches improve on the greedy path, which ignores the penalty of
-    # the size while it grows.
+    # Other searches improve on the greedy path, which ignores the
+    # penalty of the size while it grows.
     greedy: list[Step] = []
     if search != "forward":
         unpenalised_rules = replace(rules, size_penalty=0.0)
@@ -356,8 +350,7 @@ def on_demand_path(
             data, regularization, groups, unpenalised_rules, cost, algorithm
         )
         greedy = yield from greedy_steps(path, rules)
-    # The shards begin a new search,
-    # without selected features.
+    # The shards begin a new search, without selected features.
     with data.session(work) as session:
         total = yield from totals(session, data, with_gram=True, cost=cost)
         (criterion,) = yield from session.sum(Begin(total), WHAT)
@@ -391,9 +384,9 @@ def on_demand_path(
 def _varying_groups(groups: ColumnGroups, total: Floats) -> Bools:
     """Return for each group whether one of its features varies within some query, (g,).
 
-    A group of ``groups`` are features that are selected
-    together. ``total`` (n + 1, n + 1) are the products of
-    the centred features and labels, labels last.
+    A group of ``groups`` are features that are selected together. ``total`` (n
+    + 1, n + 1) are the products of the centred features and labels, labels
+    last.
     """
     varying = groups.of_column[np.diagonal(total)[:-1] > 0]
     return np.isin(np.arange(len(groups.groups)), varying)
@@ -402,11 +395,10 @@ def _varying_groups(groups: ColumnGroups, total: Floats) -> Bools:
 def _all_gram_matrices(data: TrainingData, cost: PairCost) -> Waiting[Floats]:
     """Return the Gram matrices of all queries, (blocks, n + 1, n + 1, BLOCK).
 
-    The matrices belong to the rows whose squared errors
-    are the loss with this ``cost`` of pairs. ``data``
-    are the training documents. The generator yields
-    progress events, and then returns the result.
-    Queries are in blocks of ``BLOCK``.
+    The matrices belong to the rows whose squared errors are the loss with this
+    ``cost`` of pairs. ``data`` are the training documents. The generator yields
+    progress events, and then returns the result. Queries are in blocks of
+    ``BLOCK``.
     """
     if not data.several:
         return gram_statistics(data.shard(0), cost).gram
@@ -442,11 +434,10 @@ class OnDemandGroups:
     ) -> None:
         """Start without groups: ``criterion`` is that of the model without features.
 
-        ``session`` sends messages to all shards and adds up
-        their answers. ``total`` (n + 1, n + 1) are the
-        products of features and labels over all queries.
-        ``regularization`` is λ. A shard is a part of the
-        data with whole queries.
+        ``session`` sends messages to all shards and adds up their
+        answers. ``total`` (n + 1, n + 1) are the products of features
+        and labels over all queries. ``regularization`` is λ. A shard is
+        a part of the data with whole queries.
         """
         self._session = session
         self._total = total

@@ -20,8 +20,8 @@ from rankstudio.engine.errors import DatasetError, OutOfMemoryError
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.threads import STEADY, pool, share, worthwhile
 
-# Numbers in the candidates' columns that are
-# processed at a time: they fit into a cache.
+# Numbers in the candidates' columns that are processed at a time: they
+# fit into a cache.
 _AT_ONCE = 1 << 18
 _PAIR = 4.0  # nanoseconds for a pair of documents and a candidate
 
@@ -50,8 +50,7 @@ class OneRankingSearch(ABC):
         Raises a DatasetError for too few documents, or an
         OutOfMemoryError. ``data`` has the documents.
         """
-        # `least` is the smallest number
-        # of documents for this error.
+        # `least` is the smallest number of documents for this error.
         m = len(data.y)
         if m < self.least:
             raise DatasetError(
@@ -90,18 +89,17 @@ class OneRankingSearch(ABC):
     def select(self, feature: int) -> None:
         """Add a feature to the selection, and update the residuals and the products of all candidates.
 
-        The hat matrix H maps labels to predictions. The
-        stored entries of H are updated, too.
+        The hat matrix H maps labels to predictions. The stored entries
+        of H are updated, too.
         """
-        # STEADY: BLAS has one thread, because with
-        # several its sums differ in their last bits.
+        # STEADY: BLAS has one thread, because with several its sums
+        # differ in their last bits.
         with STEADY:
-            # What the selected features do not
-            # explain of the feature, over λ.
+            # What the selected features do not explain of the feature, over λ.
             column = self._R[:, feature].copy()
-            # H gains the first factor times the outer
-            # product of the column with itself; the
-            # residuals lose the second one times the column.
+            # H gains the first factor times the outer product of the
+            # column with itself; the residuals lose the second one
+            # times the column.
             hat_scale, residual_scale = self._update_scales(feature)
             self._add(column, hat_scale)
             self._residuals -= residual_scale * column
@@ -113,18 +111,17 @@ class OneRankingSearch(ABC):
     def _add(self, column: Floats, scale: float) -> None:
         """Add ``scale`` times the outer product of a column (m,) with itself to the stored entries of H.
 
-        The hat matrix H (m, m) maps labels to
-        predictions; here, only its diagonal is stored.
+        The hat matrix H (m, m) maps labels to predictions; here, only
+        its diagonal is stored.
         """
         self._leverages += scale * column**2  # the diagonal of H
 
     def _update_scales(self, feature: int) -> tuple[float, float]:
         """Return by which factors the hat matrix and the residuals change if a feature is added.
 
-        With R_j, what the selected features do not
-        explain of the feature, over λ: the hat matrix
-        gains the first factor times R_j R_j', and the
-        residuals lose the second one times R_j.
+        With R_j, what the selected features do not explain of the
+        feature, over λ: the hat matrix gains the first factor times R_j
+        R_j', and the residuals lose the second one times R_j.
         """
         column = self._R[:, feature]
         c = 1.0 / (1.0 + self._X[:, feature] @ column)
@@ -146,8 +143,8 @@ class OneRankingSearch(ABC):
     def move_to(self, selected: tuple[int, ...]) -> None:
         """Change to another selection.
 
-        If it does not begin with the present selection, all
-        of its features are selected anew.
+        If it does not begin with the present selection, all of its
+        features are selected anew.
         """
         if selected[: len(self.selected)] != self.selected:
             self._start()
@@ -177,9 +174,9 @@ class OneRankingSearch(ABC):
 class LeaveOneOutSearch(OneRankingSearch):
     """Greedy RLS (Pahikkala et al. 2010c): selection by the leave-one-out error of documents.
 
-    Each document's squared error is that of the model trained on all others.
-    The models have a bias that is not regularised, so the error of document i
-    is r_i / (1 - H_ii - 1/m).
+    Each document's squared error is that of the model trained on all
+    others. The models have a bias that is not regularised, so the error
+    of document i is r_i / (1 - H_ii - 1/m).
 
     Notes
     -----
@@ -198,33 +195,32 @@ class LeaveOneOutSearch(OneRankingSearch):
         m = self._y.size
         costs = np.empty(candidates.size)
         size = max(1, _AT_ONCE // m)  # candidates at a time, by their numbers
-        # Threads if the errors, at about 3 ns each, take long
-        # enough. In STEADY, BLAS has one thread, so that last
-        # bits do not depend on the machine.
+        # Threads if the errors, at about 3 ns each, take long enough.
+        # In STEADY, BLAS has one thread, so that last bits do not
+        # depend on the machine.
         with STEADY, pool(worthwhile(3.0 * m * candidates.size)) as (executor, workers):
 
             def work(first: int) -> None:
                 """Write the criteria of ``size`` candidates from position ``first`` on to ``costs``.
 
                 Uses ``size``, ``candidates`` and ``costs`` of the
-                enclosing method. The criterion is the error of
-                left-out documents with the candidate added.
+                enclosing method. The criterion is the error of left-out
+                documents with the candidate added.
                 """
                 part = candidates[first : first + size]
                 R = self._R[:, part]
-                # R is what the selected features do not explain of
-                # each candidate, over λ. The outer product of a
-                # column of R with itself, times c, is added to the
-                # hat matrix H, and d times the column to the
-                # predictions. The leverages are the diagonal of H.
+                # R is what the selected features do not explain of each
+                # candidate, over λ. The outer product of a column of R
+                # with itself, times c, is added to the hat matrix H,
+                # and d times the column to the predictions. The
+                # leverages are the diagonal of H.
                 c = self._regularization / (
                     1.0 + np.einsum("mi,mi->i", self._X[:, part], R)
                 )
                 d = c * (self._y @ R)
-                # The errors of the model of all
-                # documents, and then of those without
-                # each. The latter are the former over
-                # 1 minus the leverage minus 1 / m.
+                # The errors of the model of all documents, and then of
+                # those without each. The latter are the former over 1
+                # minus the leverage minus 1 / m.
                 errors = self._residuals[:, None] - d * R
                 errors /= self._denominators(self._leverages[:, None] + c * R**2)
                 costs[first : first + size] = np.einsum("mi,mi->i", errors, errors)
@@ -240,14 +236,15 @@ class LeaveOneOutSearch(OneRankingSearch):
 class LeavePairOutSearch(OneRankingSearch):
     """Selection by the leave-pair-out error: squared errors of the differences of all pairs of documents.
 
-    The difference of a pair is predicted by the model trained without the two
-    documents. The criterion is ``pair_error`` of
+    The difference of a pair is predicted by the model trained without
+    the two documents. The criterion is ``pair_error`` of
     :class:`rankstudio.engine.methods.holdout.HeldOutPredictor`.
 
     Notes
     -----
-    O(m²) for each candidate, so O(knm²) for k features, and O(m²) memory: no
-    shorter way is known for one ranking (Pahikkala et al. 2010, section 2).
+    O(m²) for each candidate, so O(knm²) for k features, and O(m²)
+    memory: no shorter way is known for one ranking (Pahikkala et al.
+    2010, section 2).
     """
 
     least = 3
@@ -270,9 +267,8 @@ class LeavePairOutSearch(OneRankingSearch):
         """Return the leave-pair-out error with each candidate added, shape (c,)."""
         m = self._y.size
         costs = np.empty(candidates.size)
-        # BLAS has one thread, so that sums do not
-        # depend on the threads. Threads compare
-        # candidates if that takes long enough.
+        # BLAS has one thread, so that sums do not depend on the
+        # threads. Threads compare candidates if that takes long enough.
         with (
             STEADY,
             pool(worthwhile(_PAIR * m * m / 2 * candidates.size)) as (
@@ -284,12 +280,11 @@ class LeavePairOutSearch(OneRankingSearch):
             def work(index: int) -> None:
                 """Write the criterion of the candidate at position ``index`` to the method's ``costs``."""
                 feature = int(candidates[index])
-                # What the selected features do not explain of
-                # the feature, over λ. With the feature, the
-                # matrix that maps labels to predictions gains
-                # the first factor times the outer product of
-                # the column with itself; the residuals lose
-                # the second one times the column.
+                # What the selected features do not explain of the
+                # feature, over λ. With the feature, the matrix that
+                # maps labels to predictions gains the first factor
+                # times the outer product of the column with itself; the
+                # residuals lose the second one times the column.
                 column = np.ascontiguousarray(self._R[:, feature])
                 hat_scale, residual_scale = self._update_scales(feature)
                 costs[index] = self._error(
@@ -302,16 +297,16 @@ class LeavePairOutSearch(OneRankingSearch):
     def _error(self, column: Floats, scale: float, residuals: Floats) -> float:
         """Return the leave-pair-out error if ``scale`` times the outer product of a column is added to H.
 
-        H (m, m) maps labels to predictions, and is
-        not changed. ``residuals`` (m,) are those with
-        this addition, and ``column`` has shape (m,).
+        H (m, m) maps labels to predictions, and is not changed.
+        ``residuals`` (m,) are those with this addition, and ``column``
+        has shape (m,).
         """
         from rankstudio.engine.methods import _pair_holdout_kernel as kernel  # noqa: PLC0415 - numba, where it is needed
 
         m = self._y.size
         losses = np.empty(m)
-        # Without a pair, m - 2 documents are left for training; there is no
-        # bias (0.0), and all rows of H are passed, from row 0 on.
+        # Without a pair, m - 2 documents are left for training; there
+        # is no bias (0.0), and all rows of H are passed, from row 0 on.
         kernel.pair_losses(
             self._hat,
             self._leverages,

@@ -55,8 +55,8 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
     Yields
     ------
     Step or WorkProgress
-        One step per feature; if no feature may be added, one step of the empty
-        model. Progress events of the search.
+        One step per feature; if no feature may be added, one step of
+        the empty model. Progress events of the search.
     """
     # The criterion before any step, and before the next one.
     empty = before = search.criterion()
@@ -64,18 +64,19 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
     remaining = rules.allowed.copy()
     spent = 0.0
     for number in range(1, rules.k + 1):
-        # The features that this step compares: some or
-        # all of those within the budget. Features that
-        # vary in some query are preferred to others.
+        # The features that this step compares: some or all of those
+        # within the budget. Features that vary in some query are
+        # preferred to others.
         affordable = prefer(rules.affordable(remaining, spent), search.informative)
         candidates = _drawn_candidates(affordable, rules.n_candidates, rng)
-        # Pinned features are selected first, whatever their criteria. The
-        # others are then only compared for the step's list of candidates.
+        # Pinned features are selected first, whatever their criteria.
+        # The others are then only compared for the step's list of
+        # candidates.
         pinned = rules.pinned[number - 1] if number <= len(rules.pinned) else None
         if pinned is not None:
             candidates = np.union1d(candidates, pinned)
-        # The criterion of the model with each candidate; NaN for features that
-        # are not compared.
+        # The criterion of the model with each candidate; NaN for
+        # features that are not compared.
         costs = search.costs(candidates)
         candidate_criteria = np.full(remaining.size, np.nan)
         candidate_criteria[candidates] = costs
@@ -86,9 +87,8 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
         )
         if best is None:
             break
-        # The winner becomes part of the model, and
-        # is no candidate any more. Fast searches
-        # return None instead of progress events.
+        # The winner becomes part of the model, and is no candidate any
+        # more. Fast searches return None instead of progress events.
         yield from search.select(best) or ()
         remaining[best] = False
         spent += 0.0 if rules.costs is None else rules.costs[best]
@@ -109,11 +109,9 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
 def empty_model(criterion: float, candidate_criteria: Floats) -> Step:
     """Return the only step of a search in which no feature is worth its penalty: the model without features.
 
-    ``criterion`` is that of this model,
-    ``candidate_criteria`` (n,) the criteria with each
-    feature. The criterion of a set is the error of
-    left-out queries, or of left-out documents for one
-    ranking.
+    ``criterion`` is that of this model, ``candidate_criteria`` (n,) the
+    criteria with each feature. The criterion of a set is the error of
+    left-out queries, or of left-out documents for one ranking.
     """
     return Step(
         number=1,
@@ -128,8 +126,8 @@ def empty_model(criterion: float, candidate_criteria: Floats) -> Step:
 def prefer(candidates: Ints, informative: Bools) -> Ints:
     """Return the candidates (columns) that can change a ranking, or all candidates if none can.
 
-    ``informative`` (n,) is the mask of the
-    features that vary within some query.
+    ``informative`` (n,) is the mask of the features that vary within
+    some query.
     """
     better = candidates[informative[candidates]]
     return better if better.size else candidates
@@ -149,14 +147,12 @@ def _best_candidate(
 ) -> int | None:
     """Return the best candidate; of those that are equal up to rounding, the first one.
 
-    None if there is no candidate, or if no candidate
-    reduces the criterion by more than the size penalty.
-    ``costs`` are the criteria with each candidate
-    added, ``before`` is the present criterion, and
-    ``empty`` the criterion of the empty model.
-    ``rules`` have the costs and the penalty. The
-    criterion of a set is the error of left-out queries,
-    or of left-out documents for one ranking.
+    None if there is no candidate, or if no candidate reduces the
+    criterion by more than the size penalty. ``costs`` are the criteria
+    with each candidate added, ``before`` is the present criterion, and
+    ``empty`` the criterion of the empty model. ``rules`` have the costs
+    and the penalty. The criterion of a set is the error of left-out
+    queries, or of left-out documents for one ranking.
     """
     tie = TIE * empty  # the rounding of criteria
     # Only candidates whose reduction is worth the penalty of one more feature.
@@ -166,8 +162,8 @@ def _best_candidate(
         costs = costs[is_worth_its_penalty]
     if candidates.size == 0:
         return None
-    # The lowest criteria, or with costs the greatest reductions per cost; both
-    # up to rounding.
+    # The lowest criteria, or with costs the greatest reductions per
+    # cost; both up to rounding.
     if rules.costs is None:
         is_best = costs <= costs.min() + tie
     else:
@@ -193,8 +189,8 @@ def greedy_steps(
 ) -> Waiting[list[Step]]:
     """Run a greedy path, and return its steps, with its progress events and one for each step.
 
-    ``rules`` have k, the number of steps. The generator
-    yields progress events, and then returns the result.
+    ``rules`` have k, the number of steps. The generator yields progress
+    events, and then returns the result.
     """
     return steps_of(
         path, lambda step: WorkProgress(tr("greedy search"), step.number / rules.k)
@@ -206,8 +202,8 @@ def floating(
 ) -> Iterator[Step | WorkProgress]:
     """Improve the greedy path by sequential floating forward selection, and yield the best set of every size.
 
-    The criterion of a set is the error of left-out queries,
-    or of left-out documents for one ranking.
+    The criterion of a set is the error of left-out queries, or of
+    left-out documents for one ranking.
 
     Parameters
     ----------
@@ -221,39 +217,39 @@ def floating(
     Yields
     ------
     Step or WorkProgress
-        Progress events, then one step per size from 1 on. The sets need not be
-        nested. ``candidates`` contains the criterion of the best set with one
-        feature less and each feature added; the criterion of the step may be
-        lower if its set resulted from a removal.
+        Progress events, then one step per size from 1 on. The sets need
+        not be nested. ``candidates`` contains the criterion of the best
+        set with one feature less and each feature added; the criterion
+        of the step may be lower if its set resulted from a removal.
 
     Notes
     -----
-    For every size the best set found so far is kept, initially that of the
-    greedy path. At each size, starting from the best set: if removing some
-    feature gives the best set so far with one feature less, the search
-    continues there; otherwise the best feature is added, and the search
-    continues from the best set with one feature more, whether new or old.
-    (Pudil et al. 1994 continue from the new one even if it is worse, so that
-    their path may leave the greedy one for worse sets.) Sets of more than k
-    features are not considered: with a larger k, smaller sets may improve.
+    For every size the best set found so far is kept, initially that of
+    the greedy path. At each size, starting from the best set: if
+    removing some feature gives the best set so far with one feature
+    less, the search continues there; otherwise the best feature is
+    added, and the search continues from the best set with one feature
+    more, whether new or old. (Pudil et al. 1994 continue from the new
+    one even if it is worse, so that their path may leave the greedy one
+    for worse sets.) Sets of more than k features are not considered:
+    with a larger k, smaller sets may improve.
 
-    This has two consequences. No step is worse than the greedy step of its
-    size, because a set is only replaced by one with a lower criterion; a greedy
-    path of another algorithm may differ by rounding, which :data:`TIE` bounds.
-    The search also ends, because each replacement reduces the criterion of a
-    size by more than its rounding, and no criterion is negative. At the end, no
-    single removal or addition leads from a set of the path to a better one of
+    This has two consequences. No step is worse than the greedy step of
+    its size, because a set is only replaced by one with a lower
+    criterion; a greedy path of another algorithm may differ by
+    rounding, which :data:`TIE` bounds. The search also ends, because
+    each replacement reduces the criterion of a size by more than its
+    rounding, and no criterion is negative. At the end, no single
+    removal or addition leads from a set of the path to a better one of
     the adjacent size.
 
-    Each set found costs O(t) selections and one evaluation of all additions and
-    removals.
+    Each set found costs O(t) selections and one evaluation of all
+    additions and removals.
     """
     sets = BestSets(greedy, search, rules)
-    # The present size, and the largest
-    # one so far, for the progress.
+    # The present size, and the largest one so far, for the progress.
     size = reached = max(1, len(rules.pinned))
-    # A better set of the size below, or
-    # else one of the size above, if any.
+    # A better set of the size below, or else one of the size above, if any.
     while size <= sets.largest_size:
         reached = max(reached, size)
         if sets.prune(size):
@@ -268,9 +264,9 @@ def floating(
 class BestSets:
     """The best set found so far of every size, initially the greedy ones.
 
-    The criterion of a set is the error of left-out queries,
-    or of left-out documents for one ranking. The best set
-    of a size has the smallest one.
+    The criterion of a set is the error of left-out queries, or of
+    left-out documents for one ranking. The best set of a size has the
+    smallest one.
 
     Parameters
     ----------
@@ -282,8 +278,8 @@ class BestSets:
     Attributes
     ----------
     most : int
-        Largest size whose set is searched. Larger sets add features that cannot
-        change a ranking.
+        Largest size whose set is searched. Larger sets add features
+        that cannot change a ranking.
     tie : float
         Rounding: a set is better if its criterion is lower by more than this.
     """
@@ -293,10 +289,9 @@ class BestSets:
     ) -> None:
         """Start with the greedy sets, one step per size; ``search`` computes the criteria of other sets.
 
-        ``rules`` are the pinned and allowed features, and
-        the penalty of the size. The criterion of a set is
-        the error of left-out queries, or of left-out
-        documents for one ranking.
+        ``rules`` are the pinned and allowed features, and the penalty
+        of the size. The criterion of a set is the error of left-out
+        queries, or of left-out documents for one ranking.
         """
         self._best = greedy.copy()
         self._search = search
@@ -309,28 +304,28 @@ class BestSets:
         self.largest_size = min(len(greedy), max(1, int(selectable.sum())))
         # By size, from 0 on: the criterion of the best set with each feature added.
         self._additions = [step.candidates for step in greedy]
-        # By size, from 1 on: whether removals from, and
-        # additions to, the best set have been compared. The
-        # greedy path has already compared the additions.
+        # By size, from 1 on: whether removals from, and additions to,
+        # the best set have been compared. The greedy path has already
+        # compared the additions.
         self._is_pruned = [False] * len(greedy)
         self._is_grown = [True] * len(greedy)
 
     def of_size(self, size: int) -> Step:
         """Return the best set of a size so far, as a step.
 
-        The step's ``before`` and ``candidates``, the criteria
-        of the size below, are only set by :meth:`steps`. The
-        criterion of a set is the error of left-out queries,
-        or of left-out documents for one ranking.
+        The step's ``before`` and ``candidates``, the criteria of the
+        size below, are only set by :meth:`steps`. The criterion of a
+        set is the error of left-out queries, or of left-out documents
+        for one ranking.
         """
         return self._best[size - 1]
 
     def prune(self, size: int) -> bool:
         """Remove a feature from the best set of a size, if that gives a better set of the size below.
 
-        Return whether it does. Of equal removals, that
-        of the last column counts. A set whose removals
-        were compared before is not compared again.
+        Return whether it does. Of equal removals, that of the last
+        column counts. A set whose removals were compared before is not
+        compared again.
         """
         pinned = len(self._rules.pinned)
         if self._is_pruned[size - 1] or size <= max(1, pinned):
@@ -352,11 +347,10 @@ class BestSets:
     def grow(self, size: int) -> None:
         """Add the best feature to the best set of a size, and register the result if it is better.
 
-        The result is better if its criterion is lower than
-        that of the best set of the next size. A set whose
-        additions were compared before is not compared
-        again. The criterion of a set is the error of
-        left-out queries, or of left-out documents for one
+        The result is better if its criterion is lower than that of the
+        best set of the next size. A set whose additions were compared
+        before is not compared again. The criterion of a set is the
+        error of left-out queries, or of left-out documents for one
         ranking.
         """
         if self._is_grown[size - 1] or size == self.largest_size:
@@ -370,9 +364,8 @@ class BestSets:
     def put(self, size: int, selected: tuple[int, ...]) -> None:
         """Register a set as the best of its size; the search moves to it, to train its model.
 
-        ``selected`` are the columns of the set. The
-        removals and additions of this set have not been
-        compared yet.
+        ``selected`` are the columns of the set. The removals and
+        additions of this set have not been compared yet.
         """
         self._search.move_to(selected)
         criterion = self._search.criterion()
@@ -388,11 +381,10 @@ class BestSets:
     def _compare(self, size: int) -> Floats:
         """Compute, store and return the criterion (n,) of the best set of a size with each feature added.
 
-        NaN for features in the set, and for those that may
-        not be added. The additions of the set count as
-        compared from now on. The criterion of a set is the
-        error of left-out queries, or of left-out documents
-        for one ranking.
+        NaN for features in the set, and for those that may not be
+        added. The additions of the set count as compared from now on.
+        The criterion of a set is the error of left-out queries, or of
+        left-out documents for one ranking.
         """
         self._is_grown[size - 1] = True
         selected = self._best[size - 1].selected
@@ -408,10 +400,10 @@ class BestSets:
     def _improve(self, size: int, selected: tuple[int, ...], cost: float) -> bool:
         """Register a set as the best of its size if it is better; return whether it is.
 
-        ``cost`` is the set's criterion up to rounding: it
-        rejects most sets before they are selected. The
-        criterion of a set is the error of left-out queries,
-        or of left-out documents for one ranking.
+        ``cost`` is the set's criterion up to rounding: it rejects most
+        sets before they are selected. The criterion of a set is the
+        error of left-out queries, or of left-out documents for one
+        ranking.
         """
         limit = self._best[size - 1].criterion - self.tie
         if cost >= limit:
@@ -425,15 +417,14 @@ class BestSets:
     def steps(self) -> Iterator[Step]:
         """Yield the best set of each size as a step, up to the size with the lowest penalised criterion.
 
-        The rules have a penalty per feature. Without a
-        penalty, all sizes are yielded. If the model without
-        features is best, it is the only step. The criterion
-        of a set is the error of left-out queries, or of
-        left-out documents for one ranking.
+        The rules have a penalty per feature. Without a penalty, all
+        sizes are yielded. If the model without features is best, it is
+        the only step. The criterion of a set is the error of left-out
+        queries, or of left-out documents for one ranking.
         """
-        # A step shows the criteria of the additions
-        # to the best set of the size before. Those
-        # that were not compared yet are compared now.
+        # A step shows the criteria of the additions to the best set of
+        # the size before. Those that were not compared yet are compared
+        # now.
         for size in range(1, self.largest_size):
             if not self._is_grown[size - 1]:
                 self._compare(size)
@@ -463,9 +454,8 @@ class BestSets:
 class GroupSearch:
     """Search that computes the leave-query-out error after adding a group to a selection, or removing one.
 
-    In this search, selection, candidates
-    and criteria refer to groups, by
-    position; weights refer to features.
+    In this search, selection, candidates and criteria refer to groups,
+    by position; weights refer to features.
 
     Parameters
     ----------
@@ -475,11 +465,11 @@ class GroupSearch:
 
     Notes
     -----
-    The criterion of a selection with a group is exactly that of the union: the
-    columns of the group are selected one after another, and removed again. With
-    t features selected and Q queries, a group of b columns costs O(b Q (t +
-    b)²) besides the products of its columns; single features are compared at
-    once, as without groups.
+    The criterion of a selection with a group is exactly that of the
+    union: the columns of the group are selected one after another, and
+    removed again. With t features selected and Q queries, a group of b
+    columns costs O(b Q (t + b)²) besides the products of its columns;
+    single features are compared at once, as without groups.
     """
 
     def __init__(self, search: FloatingSearch, groups: ColumnGroups) -> None:
@@ -494,18 +484,16 @@ class GroupSearch:
     def costs(self, candidates: Ints) -> Floats:
         """Return the criterion with each candidate added, shape (c,); candidates are positions of groups.
 
-        Groups of one feature are compared together. Each
-        other group is added to the selection to compute its
-        criterion. The criterion of a set is the error of
-        left-out queries, or of left-out documents for one
-        ranking.
+        Groups of one feature are compared together. Each other group is
+        added to the selection to compute its criterion. The criterion
+        of a set is the error of left-out queries, or of left-out
+        documents for one ranking.
         """
         groups = [self._groups.groups[candidate] for candidate in candidates]
         is_single = np.array([len(group) == 1 for group in groups], dtype=np.bool_)
         costs = np.empty(candidates.size)
         if is_single.any():
-            # The representative of a group is
-            # its first, here its only, column.
+            # The representative of a group is its first, here its only, column.
             costs[is_single] = self._search.costs(
                 self._groups.representatives[candidates[is_single]]
             )
@@ -520,8 +508,8 @@ class GroupSearch:
     def removals(self) -> Floats:
         """Return the criterion without each of the selected groups, shape (t,)."""
         selected = self.selected  # `_criterion_of` changes the selection
-        # From the last group to the first, so that the earlier groups need not
-        # be selected again.
+        # From the last group to the first, so that the earlier groups
+        # need not be selected again.
         costs = [
             self._criterion_of(selected[:position] + selected[position + 1 :])
             for position in reversed(range(len(selected)))

@@ -34,8 +34,8 @@ class SelectedRows(Protocol):
     Attributes
     ----------
     next : ndarray of shape (blocks, 1, n, BLOCK)
-        Output array for the products of the next feature with all features, if
-        there are no Gram matrices.
+        Output array for the products of the next feature with all
+        features, if there are no Gram matrices.
     """
 
     @property
@@ -54,16 +54,15 @@ class SelectedRows(Protocol):
     ) -> None:
         """Select a feature, and update the state of the features ``remaining``, in ascending order.
 
-        A shard has a part of the queries, in blocks of
-        ``BLOCK`` queries. ``state`` has four arrays (blocks,
-        n, BLOCK) of numbers: for each query, those by which
-        the model without this query compares features. They
-        are updated for the features that remain, and so is
-        the error of the model, the fifth array (blocks,
-        BLOCK). ``total`` (n,) contains the products of the
-        selected feature with all features, over all queries
-        of all shards. ``for_each_block`` calls a function
-        with slices of the blocks, on all threads.
+        A shard has a part of the queries, in blocks of ``BLOCK``
+        queries. ``state`` has four arrays (blocks, n, BLOCK) of
+        numbers: for each query, those by which the model without this
+        query compares features. They are updated for the features that
+        remain, and so is the error of the model, the fifth array
+        (blocks, BLOCK). ``total`` (n,) contains the products of the
+        selected feature with all features, over all queries of all
+        shards. ``for_each_block`` calls a function with slices of the
+        blocks, on all threads.
         """
 
 
@@ -76,14 +75,14 @@ class SolvedRows:
         Gram matrices of the queries, if they exist.
     regularization : float
     arrays : sequence of ndarray
-        Arrays of the :meth:`shapes`, with the blocks first and the queries of a
-        block last.
+        Arrays of the :meth:`shapes`, with the blocks first and the
+        queries of a block last.
 
     Notes
     -----
-    Memory: k² / 2 numbers per query, and kn more without Gram matrices. Step t
-    reads t (n - t) numbers of each Gram matrix, and 2 t² numbers for the
-    systems.
+    Memory: k² / 2 numbers per query, and kn more without Gram matrices.
+    Step t reads t (n - t) numbers of each Gram matrix, and 2 t² numbers
+    for the systems.
     """
 
     def __init__(
@@ -91,13 +90,12 @@ class SolvedRows:
     ) -> None:
         """Start without features, with ``arrays`` of the shapes of :meth:`shapes`.
 
-        ``regularization`` is λ. ``gram`` are the
-        Gram matrices of the queries; None if only
-        the rows of selected features are computed.
+        ``regularization`` is λ. ``gram`` are the Gram matrices of the
+        queries; None if only the rows of selected features are
+        computed.
         """
-        # For each query, the regularised Gram
-        # matrix of the selected features over the
-        # other queries is LDL': -L^-1, and D.
+        # For each query, the regularised Gram matrix of the selected
+        # features over the other queries is LDL': -L^-1, and D.
         inverse, diagonal, rows = arrays
         # Whole Gram matrices, or only the rows of the selected features, one per step.
         self._has_whole_matrices = gram is not None
@@ -111,13 +109,12 @@ class SolvedRows:
     def shapes(n: int, k: int, with_gram: bool, delay: int) -> Shapes:
         """Return the shapes of a query's arrays for a path of k steps among n features.
 
-        LDL' is the regularised Gram matrix of the selected
-        features over the other queries. The arrays are the
-        entries of -L^-1, the diagonal of D, and unless Gram
-        matrices exist, their rows of the selected features.
-        ``delay`` is not used. ``with_gram`` says whether
-        Gram matrices exist. Other queries are all but the
-        one left out.
+        LDL' is the regularised Gram matrix of the selected features
+        over the other queries. The arrays are the entries of -L^-1, the
+        diagonal of D, and unless Gram matrices exist, their rows of the
+        selected features. ``delay`` is not used. ``with_gram`` says
+        whether Gram matrices exist. Other queries are all but the one
+        left out.
         """
         return [(k * (k - 1) // 2,), (k,), () if with_gram else (k, n)]
 
@@ -136,25 +133,24 @@ class SolvedRows:
     ) -> None:
         """Solve the systems of the selected feature in each query, and update the remaining features.
 
-        ``total`` (n,) are the feature's products with all
-        features over all queries, and ``remaining`` the columns
-        that are not selected. ``for_each_block`` calls a
-        function with slices of the blocks of queries, in
-        threads. ``state`` has arrays (blocks, n, BLOCK) of
-        numbers of the features, by which the model without each
-        query compares them. They are updated, as is the error
-        of each model.
+        ``total`` (n,) are the feature's products with all features over
+        all queries, and ``remaining`` the columns that are not
+        selected. ``for_each_block`` calls a function with slices of the
+        blocks of queries, in threads. ``state`` has arrays (blocks, n,
+        BLOCK) of numbers of the features, by which the model without
+        each query compares them. They are updated, as is the error of
+        each model.
         """
         t = len(self.selected)
         self._totals.append(total)
         self.selected.append(feature)
         selected = np.array(self.selected)
         totals = np.array(self._totals)
-        # The earlier features in ascending order, so that rows of Gram matrices
-        # are read in order.
+        # The earlier features in ascending order, so that rows of Gram
+        # matrices are read in order.
         ascending = np.argsort(selected[:-1])
-        # Whole Gram matrices have rows of all features; otherwise row a is that
-        # of the a-th selected feature.
+        # Whole Gram matrices have rows of all features; otherwise row a
+        # is that of the a-th selected feature.
         places = selected if self._has_whole_matrices else np.arange(t + 1)
         inverse, diagonal = self._factor
 
@@ -162,17 +158,16 @@ class SolvedRows:
         def work(part: slice) -> None:
             """Update the numbers of the remaining features in the queries of a slice of the blocks.
 
-            Uses the variables of the enclosing method.
-            ``selected`` are the columns of the t + 1 selected
-            features, ``ascending`` the order of the first t by
-            column, and ``places`` their rows in the Gram
-            matrices. ``totals`` are their products over all
-            queries. ``inverse`` and ``diagonal`` have a
-            triangular system per query. In each query, the
-            numbers of a feature are its pivot and right-hand
-            side over the other queries, and the products of its
-            held-out residual with itself and with that of the
-            labels. Other queries are all but the one left out.
+            Uses the variables of the enclosing method. ``selected`` are
+            the columns of the t + 1 selected features, ``ascending``
+            the order of the first t by column, and ``places`` their
+            rows in the Gram matrices. ``totals`` are their products
+            over all queries. ``inverse`` and ``diagonal`` have a
+            triangular system per query. In each query, the numbers of a
+            feature are its pivot and right-hand side over the other
+            queries, and the products of its held-out residual with
+            itself and with that of the labels. Other queries are all
+            but the one left out.
             """
             # Work space, of the size that the kernel needs.
             space = np.empty((3 * t + 6 + 3 * _solved_kernel.TILE, BLOCK))
@@ -204,9 +199,10 @@ class DelayedRows:
 
     Notes
     -----
-    (n - p)² + 2 np numbers per query for p delayed steps. Step t reads at most
-    2 p (n - t) of them, and every p-th step reads and writes (n - t)². Without
-    Gram matrices p is k, because there are no matrices to update.
+    (n - p)² + 2 np numbers per query for p delayed steps. Step t reads
+    at most 2 p (n - t) of them, and every p-th step reads and writes (n
+    - t)². Without Gram matrices p is k, because there are no matrices
+    to update.
     """
 
     def __init__(
@@ -214,15 +210,15 @@ class DelayedRows:
     ) -> None:
         """Start without features, with ``arrays`` of the shapes of :meth:`shapes`.
 
-        ``regularization`` is λ. ``gram`` are the
-        Gram matrices of the queries; None if only
-        the rows of selected features are computed.
+        ``regularization`` is λ. ``gram`` are the Gram matrices of the
+        queries; None if only the rows of selected features are
+        computed.
         """
-        # Each delayed step has a pivot, and two numbers γ and
-        # d of each feature, by which the entries of all pairs
-        # of features change. The two matrices of these pairs
-        # follow. The last array has the products of the next
-        # feature, for data without whole Gram matrices.
+        # Each delayed step has a pivot, and two numbers γ and d of each
+        # feature, by which the entries of all pairs of features change.
+        # The two matrices of these pairs follow. The last array has the
+        # products of the next feature, for data without whole Gram
+        # matrices.
         rows, halves, pivots, outer, inner, following = arrays
         self._has_whole_matrices = gram is not None
         self._gram = following if gram is None else gram
@@ -231,8 +227,9 @@ class DelayedRows:
         self._regularization = regularization
         self._n_delayed_steps = 0
         self.selected: list[int] = []
-        # The columns of the matrices, ascending. Before the first update there
-        # are no matrices, and entries are read from the Gram matrices.
+        # The columns of the matrices, ascending. Before the first
+        # update there are no matrices, and entries are read from the
+        # Gram matrices.
         self._columns_by_place: Ints = np.arange(rows.shape[1])
         self._has_matrices = False
 
@@ -240,12 +237,11 @@ class DelayedRows:
     def shapes(n: int, k: int, with_gram: bool, delay: int) -> Shapes:
         """Return the shapes of a query's arrays for a path of k steps among n features.
 
-        The first three have the changes of up to ``delay``
-        steps, which are applied later: two numbers per
-        feature and step, and one per step. The next two are
-        matrices with an entry for each pair of the features
-        that remain after these steps. A path that ends before
-        needs no such entries. The last one has the next
+        The first three have the changes of up to ``delay`` steps, which
+        are applied later: two numbers per feature and step, and one per
+        step. The next two are matrices with an entry for each pair of
+        the features that remain after these steps. A path that ends
+        before needs no such entries. The last one has the next
         feature's products, which Gram matrices have already.
         """
         places = n - delay if k > delay else 0
@@ -273,26 +269,24 @@ class DelayedRows:
     ) -> None:
         """Update the remaining features with a selected feature, and store its changes as another delayed step.
 
-        The changes concern the matrices of pairs of features,
-        to which some steps are applied at once. ``total``
-        (n,) are the feature's products with all features over
-        all queries, and ``remaining`` the columns that are
-        not selected. ``for_each_block`` calls a function with
-        slices of the blocks of queries, in threads. ``state``
-        has arrays (blocks, n, BLOCK) of numbers of the
-        features, by which the model without each query
-        compares them. They are updated, as is the error of
-        each model.
+        The changes concern the matrices of pairs of features, to which
+        some steps are applied at once. ``total`` (n,) are the feature's
+        products with all features over all queries, and ``remaining``
+        the columns that are not selected. ``for_each_block`` calls a
+        function with slices of the blocks of queries, in threads.
+        ``state`` has arrays (blocks, n, BLOCK) of numbers of the
+        features, by which the model without each query compares them.
+        They are updated, as is the error of each model.
         """
         gammas, _, _ = self.delayed
         if self._n_delayed_steps == gammas.shape[2]:  # no room for another step
             self._apply_delayed_steps(np.union1d(remaining, [feature]), for_each_block)
-        # The place of each column in the matrices, which only have the columns
-        # that remained at the last update.
+        # The place of each column in the matrices, which only have the
+        # columns that remained at the last update.
         selected_position = int(np.searchsorted(self._columns_by_place, feature))
         places = np.searchsorted(self._columns_by_place, remaining)
-        # Before the first update there are no matrices, and the Gram matrices
-        # or their last row are read instead.
+        # Before the first update there are no matrices, and the Gram
+        # matrices or their last row are read instead.
         h = self._n_delayed_steps
         at_gram = -1  # the matrices are read instead
         if not self._has_matrices:
@@ -302,16 +296,15 @@ class DelayedRows:
             """Update the numbers of the remaining features in the queries of a slice of the blocks.
 
             Uses the variables of the enclosing method.
-            ``selected_position`` and ``places`` are the
-            positions of the selected and the ``remaining``
-            columns in the matrices of pairs, and ``h`` is the
-            number of stored steps. ``at_gram`` is the row of
-            the Gram matrices that is read instead of the
-            matrices, or -1. In each query, the numbers of a
-            feature are its pivot and right-hand side over the
-            other queries, and the products of its held-out
-            residual with itself and with that of the labels.
-            Other queries are all but the one left out.
+            ``selected_position`` and ``places`` are the positions of
+            the selected and the ``remaining`` columns in the matrices
+            of pairs, and ``h`` is the number of stored steps.
+            ``at_gram`` is the row of the Gram matrices that is read
+            instead of the matrices, or -1. In each query, the numbers
+            of a feature are its pivot and right-hand side over the
+            other queries, and the products of its held-out residual
+            with itself and with that of the labels. Other queries are
+            all but the one left out.
             """
             _delayed_kernel.select(
                 feature,
@@ -336,10 +329,9 @@ class DelayedRows:
     def _apply_delayed_steps(self, remaining: Ints, for_each_block: Each) -> None:
         """Apply the delayed steps to the matrices of the columns ``remaining``, and drop the steps.
 
-        The two matrices of each query have an entry
-        for each pair of columns; other columns are
-        dropped. ``for_each_block`` calls a function
-        for slices of the blocks of queries.
+        The two matrices of each query have an entry for each pair of
+        columns; other columns are dropped. ``for_each_block`` calls a
+        function for slices of the blocks of queries.
         """
         # The positions of the columns in the matrices so far.
         places = np.searchsorted(self._columns_by_place, remaining)
@@ -349,9 +341,9 @@ class DelayedRows:
             """Apply the steps to the matrices of some blocks of queries.
 
             The first time, the matrices are made from the Gram
-            matrices. ``part`` is the slice of the blocks. Uses
-            the columns ``remaining``, their former ``places``
-            in the matrices and the number ``h`` of steps.
+            matrices. ``part`` is the slice of the blocks. Uses the
+            columns ``remaining``, their former ``places`` in the
+            matrices and the number ``h`` of steps.
             """
             # An empty array says that the matrices exist already.
             gram = self._gram[:0] if self._has_matrices else self._gram[part]
@@ -398,9 +390,9 @@ class JointPairs:
 
     Notes
     -----
-    A comparison costs O(Q b³) for a group of b features, independent of the
-    selection; selecting a feature costs a further O(Q p) for p pairs of
-    features within groups, which take O(Q p) memory.
+    A comparison costs O(Q b³) for a group of b features, independent of
+    the selection; selecting a feature costs a further O(Q p) for p
+    pairs of features within groups, which take O(Q p) memory.
     """
 
     def __init__(
@@ -412,11 +404,10 @@ class JointPairs:
     ) -> None:
         """Allocate two numbers for each pair of features of a group in each query.
 
-        The two numbers are the products of the features
-        over the other queries, and in the query. ``groups``
-        have several of the n columns each, and ``blocks``
-        is the number of blocks of queries. ``empty``
-        allocates an array of a size. Other queries are all
+        The two numbers are the products of the features over the other
+        queries, and in the query. ``groups`` have several of the n
+        columns each, and ``blocks`` is the number of blocks of queries.
+        ``empty`` allocates an array of a size. Other queries are all
         but the one left out.
         """
         # The features, group by group; where each group begins; and where its pairs begin.
@@ -436,12 +427,10 @@ class JointPairs:
     def start(self, gram: Floats, total: Floats) -> None:
         """Set both products of all pairs of features for the empty selection.
 
-        They are the products in each query, and
-        those over all other queries. ``gram``
-        (blocks, n + 1, n + 1, BLOCK) are the Gram
-        matrices of the shard's queries, and
-        ``total`` (n + 1, n + 1) is the sum of
-        those of all shards.
+        They are the products in each query, and those over all other
+        queries. ``gram`` (blocks, n + 1, n + 1, BLOCK) are the Gram
+        matrices of the shard's queries, and ``total`` (n + 1, n + 1) is
+        the sum of those of all shards.
         """
         for pair, (feature, other) in enumerate(self._pair_columns):
             self._products[:, pair] = gram[:, feature, other]
@@ -452,24 +441,22 @@ class JointPairs:
     ) -> None:
         """Update the pairs after the selection of a feature.
 
-        ``delayed`` has the changes by all selected
-        features, and ``step`` is the position of this
-        feature among them. ``for_each_block`` calls a
-        function for slices of the blocks.
+        ``delayed`` has the changes by all selected features, and
+        ``step`` is the position of this feature among them.
+        ``for_each_block`` calls a function for slices of the blocks.
         """
         self._is_remaining[feature] = False
-        # The parameters of the kernel that all blocks
-        # share: the mask of the features that are not
-        # selected; the features group by group, where
-        # each group begins, and where its pairs begin.
+        # The parameters of the kernel that all blocks share: the mask
+        # of the features that are not selected; the features group by
+        # group, where each group begins, and where its pairs begin.
         arguments = step, self._is_remaining, self._members, self._starts, self._pairs
 
         def work(part: slice) -> None:
             """Update the pairs of features in the queries of some blocks.
 
-            Uses ``delayed`` and ``arguments`` of the enclosing
-            method, the parameters that all blocks share.
-            ``part`` is the slice of the blocks.
+            Uses ``delayed`` and ``arguments`` of the enclosing method,
+            the parameters that all blocks share. ``part`` is the slice
+            of the blocks.
             """
             kernels.follow(
                 *arguments,
@@ -485,11 +472,10 @@ class JointPairs:
     ) -> Floats:
         """Return the shard's part of the criterion with each group added, 0 for selected groups, (g,).
 
-        ``state`` has arrays (blocks, n, BLOCK) of numbers of
-        single features, by which the model without each query
-        compares them. ``regularization`` is λ, and
-        ``for_each_block`` calls a function with slices of the
-        blocks of queries, in threads.
+        ``state`` has arrays (blocks, n, BLOCK) of numbers of single
+        features, by which the model without each query compares them.
+        ``regularization`` is λ, and ``for_each_block`` calls a function
+        with slices of the blocks of queries, in threads.
         """
         # Groups of which no feature is selected yet.
         n_remaining = np.add.reduceat(
@@ -497,9 +483,9 @@ class JointPairs:
         )
         open_groups = np.flatnonzero(n_remaining == np.diff(self._starts))
         partial = np.zeros((self._joint.shape[0], self._starts.size - 1))
-        # Each thread has a part of the blocks, and work
-        # space for the largest group. The first arguments
-        # of the kernel are the same for all parts.
+        # Each thread has a part of the blocks, and work space for the
+        # largest group. The first arguments of the kernel are the same
+        # for all parts.
         s = self._largest_group
         arguments = (
             open_groups,
@@ -512,10 +498,10 @@ class JointPairs:
         def work(part: slice) -> None:
             """Write the criteria of some blocks of queries to ``partial``.
 
-            Uses ``state``, ``partial``, ``s`` and ``arguments``
-            of the enclosing method: the largest group has s
-            features, and all blocks share the arguments. The
-            criterion is the leave-query-out error.
+            Uses ``state``, ``partial``, ``s`` and ``arguments`` of the
+            enclosing method: the largest group has s features, and all
+            blocks share the arguments. The criterion is the
+            leave-query-out error.
             """
             kernels.costs(
                 *arguments,

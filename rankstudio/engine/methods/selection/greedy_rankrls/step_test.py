@@ -24,8 +24,8 @@ from rankstudio.engine.support.memory import budget
 from rankstudio.engine.support.shard import Shard
 
 _PROGRESS_TEXT = "permuting residuals"
-# Permutations between two partial results. They share the computations that do
-# not depend on the labels.
+# Permutations between two partial results. They share the computations
+# that do not depend on the labels.
 _MAX_PERMUTATIONS = 16
 # Scores of up to this size are allocated without asking how much memory is free.
 _UNCHECKED_BYTES = 1e8
@@ -38,14 +38,12 @@ _MOST_PRODUCTS = 2e7
 def _scores_of_models(data: TrainingData, coefs: Sequence[Floats]) -> Floats:
     """Score the centred documents by the empty model and by each of k models, shape (k + 1, m).
 
-    ``coefs`` are the weights (n,) of the models. The
-    scores of the empty model are 0. The array is in
-    memory up to half of the memory limit, beyond it in
-    a file. ``data`` are the training documents.
+    ``coefs`` are the weights (n,) of the models. The scores of the
+    empty model are 0. The array is in memory up to half of the memory
+    limit, beyond it in a file. ``data`` are the training documents.
     """
     limit = budget() / 2  # bytes
-    # A small array is allocated without
-    # asking for the free memory.
+    # A small array is allocated without asking for the free memory.
     out = Scratch(Room(lambda: limit, unchecked_bytes=_UNCHECKED_BYTES)).empty(
         len(coefs) + 1, data.y.size
     )
@@ -54,9 +52,8 @@ def _scores_of_models(data: TrainingData, coefs: Sequence[Floats]) -> Floats:
     def score(index: int, shard: Shard, rows: QueryData) -> None:
         """Write the scores of a shard's documents to ``out`` of the enclosing function.
 
-        ``rows`` are the documents. ``index``, the number of
-        the shard, is not used. A shard is a part of the
-        data with whole queries.
+        ``rows`` are the documents. ``index``, the number of the shard,
+        is not used. A shard is a part of the data with whole queries.
         """
         X = rows.centred[0]  # the features, centred within queries
         for row, coef in zip(out[1:], coefs, strict=True):
@@ -81,10 +78,9 @@ class ResidualTest:
     def __init__(self, paths: SummedPaths, data: TrainingData, cost: PairCost) -> None:
         """Compute the path, and the scores of the documents by the model before each step.
 
-        ``paths`` has the products of features and labels in
-        each query, from which paths follow. Raises a
-        ParameterError for a ``cost`` of pairs without ties.
-        ``data`` are the training documents.
+        ``paths`` has the products of features and labels in each query,
+        from which paths follow. Raises a ParameterError for a ``cost``
+        of pairs without ties. ``data`` are the training documents.
         """
         if not cost.ties:
             raise ParameterError(
@@ -93,9 +89,8 @@ class ResidualTest:
         self._paths = paths
         self._data = data
         self._targets = targets_of(data.ptr, cost)
-        # One step per feature. If no feature is
-        # selected, there is a step of the empty
-        # model, which the slices below cut off.
+        # One step per feature. If no feature is selected, there is a
+        # step of the empty model, which the slices below cut off.
         steps = paths.path()
         self.selected: tuple[int, ...] = steps[-1].selected
         self._labels = centre(data.y[:, None], data.ptr)[:, 0]
@@ -113,8 +108,7 @@ class ResidualTest:
         """Number of permutations that are compared at a time."""
         # A permutation needs a product of each feature in each query, and its labels.
         n_products = self._paths.n_queries * self._data.X.shape[1] + self._data.y.size
-        # Data in several shards are large:
-        # the memory limit counts, too.
+        # Data in several shards are large: the memory limit counts, too.
         max_products = (
             min(_MOST_PRODUCTS, budget() / _BUDGET_PER_PRODUCT)
             if self._data.several
@@ -125,22 +119,20 @@ class ResidualTest:
     def permuted(self, orders: Sequence[Ints], step: int) -> Floats:
         """Return by how much a step reduces the error with each permutation of the residuals, shape (P,).
 
-        ``step`` is the position of the step in the path,
-        from 0. The residuals are those of the model
-        before it. ``orders`` are P permutations of the m
-        documents. The labels of a permutation are the
-        scores of that model plus the permuted residuals.
+        ``step`` is the position of the step in the path, from 0. The
+        residuals are those of the model before it. ``orders`` are P
+        permutations of the m documents. The labels of a permutation are
+        the scores of that model plus the permuted residuals.
         """
         fitted = self._fitted_scores[step]
         residuals = self._labels - fitted
-        # Labels become targets of the rows
-        # whose squared errors are the loss.
+        # Labels become targets of the rows whose squared errors are the loss.
         targets = self._targets(
             np.column_stack([fitted + residuals[order] for order in orders])
         )
-        # With costs or random candidates, the step depends
-        # on all steps before, so the path is computed again.
-        # Otherwise one comparison of features is enough.
+        # With costs or random candidates, the step depends on all steps
+        # before, so the path is computed again. Otherwise one
+        # comparison of features is enough.
         rules = self._paths.rules
         if rules.costs is None and rules.n_candidates is None:
             return self._best_drops(targets, step)
@@ -149,9 +141,9 @@ class ResidualTest:
     def _drop(self, targets: Floats, step: int) -> float:
         """Return by how much a step, from 0, reduces the error with some targets (m, 1).
 
-        The error is the leave-query-out error. A path is
-        computed for the targets, which starts with the
-        features of the earlier steps.
+        The error is the leave-query-out error. A path is computed for
+        the targets, which starts with the features of the earlier
+        steps.
         """
         labels = np.ascontiguousarray(targets)
         last = self._paths.labelled_path(labels, self.selected[:step])[-1]
@@ -161,9 +153,9 @@ class ResidualTest:
     def _best_drops(self, targets: Floats, step: int) -> Floats:
         """Return by how much the best feature reduces the error with each of P label vectors, shape (P,).
 
-        ``targets`` (m, P) are the label vectors. The feature
-        is added to those of the path before ``step``, from 0.
-        What does not depend on the labels is computed once.
+        ``targets`` (m, P) are the label vectors. The feature is added
+        to those of the path before ``step``, from 0. What does not
+        depend on the labels is computed once.
         """
         paths = self._paths
         # The changes of each target's error by each feature, after the selected ones.
@@ -173,16 +165,16 @@ class ResidualTest:
         varies = paths.informative
         remaining = rules.allowed.copy()
         remaining[selected] = False
-        # The features that the step compares,
-        # as the path does: those that vary in
-        # some query, if there are any.
+        # The features that the step compares, as the path does: those
+        # that vary in some query, if there are any.
         candidates = prefer(np.flatnonzero(remaining), varies)
         # A pinned feature is selected whatever its change.
         if step < len(rules.pinned):
             return -changes[:, rules.pinned[step]]
         drops: Floats = -changes[:, candidates].min(axis=1)
-        # A reduction that the penalty outweighs is none: the path would end.
-        # The penalty is a share of the error without features, `empty`.
+        # A reduction that the penalty outweighs is none: the path would
+        # end. The penalty is a share of the error without features,
+        # `empty`.
         if rules.size_penalty > 0:
             empty = (targets**2).sum(axis=0)
             drops[drops <= (rules.size_penalty + TIE) * empty] = 0.0
@@ -200,12 +192,11 @@ class ResidualTest:
 
         Notes
         -----
-        Query q has the Gram matrix G and the products r
-        with a target, over all queries T and t. Without
-        query q, the weights of the selected features S
-        are w = A⁻¹ (t - r)_S with A = (T - G)_SS + λI.
-        The weights that predict feature j from them are
-        b = A⁻¹ (T - G)_Sj. Feature j then has the weight
+        Query q has the Gram matrix G and the products r with a target,
+        over all queries T and t. Without query q, the weights of the
+        selected features S are w = A⁻¹ (t - r)_S with A = (T - G)_SS +
+        λI. The weights that predict feature j from them are b = A⁻¹ (T
+        - G)_Sj. Feature j then has the weight
 
             ((t - r)_j - (T - G)_jS w) / ((T - G)_jj + λ - (T - G)_jS b)
 
@@ -219,21 +210,19 @@ class ResidualTest:
         ridge = paths.regularization * np.eye(chosen.size)
         total = products.sum(axis=0)
         changes: Floats = np.zeros_like(total)
-        # BLOCK queries at a time, as the Gram
-        # matrices are stored; the queries are
-        # the last axis, which becomes the first.
+        # BLOCK queries at a time, as the Gram matrices are stored; the
+        # queries are the last axis, which becomes the first.
         for block, first in zip(gram, range(0, paths.n_queries, BLOCK), strict=True):
             block_products = products[first : first + BLOCK]
             G = np.moveaxis(block, 2, 0)[: len(block_products), :n, :n]
-            # In the held-out query: the squares of all features, and their
-            # products with the residual target.
+            # In the held-out query: the squares of all features, and
+            # their products with the residual target.
             square = np.diagonal(G, axis1=1, axis2=2)
             product = block_products
             # In the other queries: the numerator and the denominator of the weight.
             right = total - block_products
             pivot = np.diagonal(total_gram) - square + paths.regularization
-            # Without selected features, residuals
-            # are the features and targets.
+            # Without selected features, residuals are the features and targets.
             if selected:
                 rows = G[:, chosen]
                 other_rows = total_gram[chosen] - rows

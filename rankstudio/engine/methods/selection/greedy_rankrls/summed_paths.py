@@ -58,9 +58,9 @@ class SomeQueries:
     Attributes
     ----------
     statistics : Statistics
-        Starting point of a path. A row of the matrices and of their sum is
-        undefined until :meth:`fill` copies it; a path of k features reads k
-        rows.
+        Starting point of a path. A row of the matrices and of their sum
+        is undefined until :meth:`fill` copies it; a path of k features
+        reads k rows.
     source : ndarray of shape (blocks, n + 1, n + 1, BLOCK)
         The Gram matrices of all queries.
     queries : ndarray
@@ -100,13 +100,13 @@ class WithoutQueries(SomeQueries):
     def fill(self, row: int) -> None:
         """Copy a row of the Gram matrices of all queries, and set it to 0 for the left-out ones; O(Qn).
 
-        Also fill the same row and column of their
-        total. Rows are filled when a path needs them.
+        Also fill the same row and column of their total. Rows are
+        filled when a path needs them.
         """
         statistics = self.statistics
-        # The blocks of the left-out queries, and their
-        # positions in these. `source` and `whole` are
-        # the matrices of all queries and their total.
+        # The blocks of the left-out queries, and their positions in
+        # these. `source` and `whole` are the matrices of all queries
+        # and their total.
         blocks = self.queries // BLOCK
         lanes = self.queries % BLOCK
         statistics.gram[:, row] = self.source[:, row]
@@ -152,11 +152,11 @@ class SummedPaths:
 
     Notes
     -----
-    O(mn²) once for m documents with n features. A path of k features on Q
-    queries then takes O(Qnk) to copy the required parts of the Gram matrices,
-    or O(Qn²) for k of at least n / 2, and O(Qnk²). Each thread has copies of
-    its own; if there is too little memory for all copies, the copies are in
-    unnamed files.
+    O(mn²) once for m documents with n features. A path of k features on
+    Q queries then takes O(Qnk) to copy the required parts of the Gram
+    matrices, or O(Qn²) for k of at least n / 2, and O(Qnk²). Each
+    thread has copies of its own; if there is too little memory for all
+    copies, the copies are in unnamed files.
     """
 
     def __init__(
@@ -168,24 +168,23 @@ class SummedPaths:
     ) -> None:
         """Compute the products of features and labels in each query.
 
-        Paths have the ``regularization`` λ and these
-        ``rules`` of which features may or have to be
-        selected. ``cost`` is the loss of a pair of documents.
-        ``data`` are the training documents.
+        Paths have the ``regularization`` λ and these ``rules`` of which
+        features may or have to be selected. ``cost`` is the loss of a
+        pair of documents. ``data`` are the training documents.
         """
         self.regularization = regularization
         self.rules = rules
         self._groups = ColumnGroups.of(data.X.shape[1], ())  # of one feature each
         self._data = data
         self._cost = cost
-        # Rows whose squared errors are the loss; large data
-        # have only the Gram matrices of their queries.
+        # Rows whose squared errors are the loss; large data have only
+        # the Gram matrices of their queries.
         self._rows = summed_rows(data, cost)
         self.statistics: Statistics = gram_statistics(self._rows)
         self.n_queries = int(data.ptr.size) - 1
-        # Buffers for the matrices of some queries: in
-        # memory up to a quarter of its limit, and without
-        # a check up to a few bytes; then in files.
+        # Buffers for the matrices of some queries: in memory up to a
+        # quarter of its limit, and without a check up to a few bytes;
+        # then in files.
         self._room = Room(lambda: budget() / 4, unchecked_bytes=_UNCHECKED_BYTES)
         self._unused_buffers: dict[int, list[Floats]] = {}  # by the number of blocks
 
@@ -214,8 +213,8 @@ class SummedPaths:
     ) -> list[Step]:
         """Return the steps of the path on all but a few ``queries``, which are their positions in the data, from 0.
 
-        ``first`` are features to start with; the path then
-        has these features and one more.
+        ``first`` are features to start with; the path then has these
+        features and one more.
         """
         with self._buffer(self.n_queries) as buffer:
             return self._path(self._statistics_without(queries, buffer), first)
@@ -230,8 +229,8 @@ class SummedPaths:
         labels : ndarray of shape (m, 1)
             Centred labels.
         first : sequence of int, optional
-            Features to start with; the path then has these
-            features and one more.
+            Features to start with; the path then has these features and
+            one more.
         """
         return self._path(self._statistics_with_labels(labels), first)
 
@@ -249,14 +248,14 @@ class SummedPaths:
     def _buffer(self, n_queries: int) -> Iterator[Floats]:
         """Provide a buffer (blocks, n + 1, n + 1, BLOCK) for Gram matrices of ``n_queries`` queries.
 
-        After the ``with`` block, it is stored for the next
-        call. Queries are in blocks of ``BLOCK``.
+        After the ``with`` block, it is stored for the next call.
+        Queries are in blocks of ``BLOCK``.
         """
         blocks = -(-n_queries // BLOCK)  # rounded up
         unused = self._unused_buffers.setdefault(blocks, [])
         try:
-            # Without a test whether the list is empty: another thread could
-            # take the last buffer after the test.
+            # Without a test whether the list is empty: another thread
+            # could take the last buffer after the test.
             buffer = unused.pop()
         except IndexError:
             buffer = Scratch(self._room).empty(blocks, *self.statistics.gram.shape[1:])
@@ -275,10 +274,10 @@ class SummedPaths:
         """
         # Room for as many blocks as the queries fill, rounded up.
         out = buffer[: -(-queries.size // BLOCK)]
-        # The squares of all features and labels (blocks, n + 1,
-        # BLOCK), and in the Gram matrices the row of the
-        # labels, number n; other rows are filled when needed.
-        # Both functions also add to `total`.
+        # The squares of all features and labels (blocks, n + 1, BLOCK),
+        # and in the Gram matrices the row of the labels, number n;
+        # other rows are filled when needed. Both functions also add to
+        # `total`.
         total = np.zeros_like(self.statistics.total)
         squares = np.empty((len(out), *out.shape[2:]))
         gather_squares(self.statistics.gram, queries, squares, total)
@@ -298,25 +297,25 @@ class SummedPaths:
     def _statistics_without(self, queries: Ints, buffer: Floats) -> SomeQueries:
         """Return the statistics of all queries but a few, ``queries``.
 
-        Gram matrices are written to ``buffer`` (blocks, n +
-        1, n + 1, BLOCK), row by row when a path needs them.
-        To leave out a few queries is faster than to gather
-        all others. Queries are in blocks of ``BLOCK``.
+        Gram matrices are written to ``buffer`` (blocks, n + 1, n + 1,
+        BLOCK), row by row when a path needs them. To leave out a few
+        queries is faster than to gather all others. Queries are in
+        blocks of ``BLOCK``.
         """
         all_queries = self.statistics
         # The places of the queries: block, and position in the block.
         blocks = queries // BLOCK
         lanes = queries % BLOCK
-        # The queries are subtracted from the sums, and become queries without
-        # documents: all 0.
+        # The queries are subtracted from the sums, and become queries
+        # without documents: all 0.
         squares, rights, labels = (array.copy() for array in all_queries.query_products)
         total = all_queries.total.copy()
         n = squares.shape[1]
         total[np.diag_indices(n)] -= squares[blocks, :, lanes].sum(axis=0)
         squares[blocks, :, lanes] = rights[blocks, :, lanes] = 0.0
         labels[blocks, lanes] = 0.0
-        # Gram matrices are only made for rows that are needed, with the sums of
-        # all queries less these few.
+        # Gram matrices are only made for rows that are needed, with the
+        # sums of all queries less these few.
         statistics = Statistics(
             query_products=(squares, rights, labels), total=total, gram=buffer
         )
@@ -332,8 +331,8 @@ class SummedPaths:
     def products(self, targets: Floats) -> Floats:
         """Return the products of the features with P targets (m, P) in each query, (Q, P, n): O(mnP).
 
-        The rows whose squared errors are the loss have to be
-        the documents, so that there is a target per document.
+        The rows whose squared errors are the loss have to be the
+        documents, so that there is a target per document.
         """
         out = np.empty(
             (self.n_queries, targets.shape[1], self.statistics.total.shape[0] - 1)
@@ -342,14 +341,13 @@ class SummedPaths:
         def add(index: int, shard: Shard, rows: QueryData) -> None:
             """Write the products of a shard's queries to ``out``, with the enclosing method's ``targets``.
 
-            ``rows`` are the documents of the shard. ``index``,
-            the number of the shard, is not used. A shard is a
-            part of the data with whole queries.
+            ``rows`` are the documents of the shard. ``index``, the
+            number of the shard, is not used. A shard is a part of the
+            data with whole queries.
             """
             query = shard.first_query
             row = shard.first_row
-            # The centred features of some queries
-            # at a time, and their starts.
+            # The centred features of some queries at a time, and their starts.
             for X, _, ptr in centred_blocks(
                 rows, self._cost, by_blocks=self._data.several
             ):
@@ -366,28 +364,27 @@ class SummedPaths:
     def _statistics_with_labels(self, labels: Floats) -> Statistics:
         """Return the statistics of all queries with other centred labels (m, 1); O(mn).
 
-        Statistics are the squares and products of the
-        n features and the labels, in each query and over
-        all queries. Those with the labels are computed
-        again. The Gram matrices keep the former labels,
-        which a path does not read.
+        Statistics are the squares and products of the n features and
+        the labels, in each query and over all queries. Those with the
+        labels are computed again. The Gram matrices keep the former
+        labels, which a path does not read.
         """
         statistics = self.statistics
-        # In each query: the features' squares and their
-        # products with the labels, both (blocks, n, BLOCK),
-        # and the labels' squares (blocks, BLOCK). A block
-        # has the numbers of BLOCK queries side by side.
+        # In each query: the features' squares and their products with
+        # the labels, both (blocks, n, BLOCK), and the labels' squares
+        # (blocks, BLOCK). A block has the numbers of BLOCK queries side
+        # by side.
         feature_squares, former_rights, former_squares = statistics.query_products
         rights = np.zeros_like(former_rights)
         total = statistics.total.copy()
-        # The products of features and labels (Q, n), placed by
-        # the query's block and position in the block. The last
-        # block may have unused positions, which stay 0.
+        # The products of features and labels (Q, n), placed by the
+        # query's block and position in the block. The last block may
+        # have unused positions, which stay 0.
         products = self.products(labels)[:, 0]
         blocks, lanes = np.divmod(np.arange(self.n_queries), BLOCK)
         rights[blocks, :, lanes] = products
-        # `total` (n + 1, n + 1) has the products over all queries;
-        # its last row and its last column are those of the labels.
+        # `total` (n + 1, n + 1) has the products over all queries; its
+        # last row and its last column are those of the labels.
         total[-1, :-1] = total[:-1, -1] = rights.sum(axis=0).sum(axis=-1)
         # The sum of the squared labels of each query.
         squares = np.zeros(former_squares.size)
@@ -408,12 +405,13 @@ class SummedPaths:
         source : Statistics or SomeQueries
             Statistics of all or some of the queries.
         first : sequence of int, optional
-            Features to start with; the path then has these
-            features and one more.
+            Features to start with; the path then has these features and
+            one more.
         """
         rules = self.rules
-        # With first features, these are pinned, and one more is selected. If
-        # the rules pin more features, it is the next pinned one.
+        # With first features, these are pinned, and one more is
+        # selected. If the rules pin more features, it is the next
+        # pinned one.
         if first is not None:
             rules = replace(
                 rules, pinned=(*first, *rules.pinned[len(first) :]), k=len(first) + 1
@@ -424,9 +422,9 @@ class SummedPaths:
         n = statistics.total.shape[0] - 1
         k = rules.k
         n_delayed_steps = delay(n, k, with_gram=True)
-        # The work of a shard: by whole Gram matrices
-        # of rows whose squared errors are the loss,
-        # so that their own cost is the default.
+        # The work of a shard: by whole Gram matrices of rows whose
+        # squared errors are the loss, so that their own cost is the
+        # default.
         work = GreedyWork(
             self.regularization,
             k,
@@ -439,9 +437,9 @@ class SummedPaths:
             # Matrices of all features are read, not only the rows of selected ones.
             some_queries.fill_all()
             some_queries = None
-        # The path runs on one shard with statistics
-        # in place of documents, and on one thread,
-        # because paths may run side by side.
+        # The path runs on one shard with statistics in place of
+        # documents, and on one thread, because paths may run side by
+        # side.
         with at_most(1), _data_of_statistics(statistics).session(work) as session:
             search = _FillingSearch(session, work, self._groups, some_queries)
             for _ in search.start(statistics.total):  # its progress is not shown
@@ -451,11 +449,11 @@ class SummedPaths:
     def errors(self, first: Sequence[int]) -> QueryErrors:
         """Return each query's error with the features ``first`` (Q,), and with each other feature added (Q, n).
 
-        The error of a query is that of the model trained
-        without it. No documents are needed: one shard's
-        state of a greedy path is started with the statistics
-        of all queries, and the features are selected in it.
-        A shard is a part of the data with whole queries.
+        The error of a query is that of the model trained without it. No
+        documents are needed: one shard's state of a greedy path is
+        started with the statistics of all queries, and the features are
+        selected in it. A shard is a part of the data with whole
+        queries.
         """
         n = self.statistics.total.shape[0] - 1
         data = _data_of_statistics(self.statistics).shard(0)
@@ -485,9 +483,8 @@ def _data_of_statistics(statistics: Statistics) -> TrainingData:
     A path by statistics reads only the cache, so the documents do not matter.
     """
     n = statistics.total.shape[0] - 1
-    # The number includes the queries that pad the
-    # last block. Each query has one document;
-    # a view of a single 0 takes no memory.
+    # The number includes the queries that pad the last block. Each
+    # query has one document; a view of a single 0 takes no memory.
     n_queries = statistics.gram.shape[0] * BLOCK
     zeros = np.broadcast_to(0.0, (n_queries, n))
     data = QueryData(zeros, zeros[:, 0], np.arange(n_queries + 1))

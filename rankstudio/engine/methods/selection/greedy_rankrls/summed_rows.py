@@ -32,20 +32,19 @@ from rankstudio.engine.support.work import Waiting, finish
 class SummedRows(QueryData):
     """Rows of a loss that are not stored: only the Gram matrix of each query is.
 
-    Everything that follows from these matrices is computed as for rows in
-    memory. Access to the centred rows raises a TypeError.
+    Everything that follows from these matrices is computed as for rows
+    in memory. Access to the centred rows raises a TypeError.
     """
 
     @classmethod
     def of(cls, data: TrainingData | QueryData, statistics: Statistics) -> SummedRows:
         """Return rows that have only the Gram matrices of their queries, in ``statistics``, and no features."""
         n = statistics.total.shape[0] - 1
-        # The features are a view of a single 0, so that they have a shape but
-        # take no memory.
+        # The features are a view of a single 0, so that they have a
+        # shape but take no memory.
         rows = cls(np.broadcast_to(0.0, (data.y.size, n)), data.y, data.ptr)
-        # Paths read the statistics from this cache.
-        # The squared errors of the rows are the
-        # loss, so their own cost is the default.
+        # Paths read the statistics from this cache. The squared errors
+        # of the rows are the loss, so their own cost is the default.
         rows.shared.of(KnownStatistics).by_layout["blocks", DEFAULT_COST] = statistics
         return rows
 
@@ -69,9 +68,8 @@ class SummedRows(QueryData):
         """Return the same rows with some of the features, from the parts of their Gram matrices."""
         statistics = gram_statistics(self)
         chosen = list(columns)
-        # In each query: the squares of the
-        # features, their products with the
-        # labels, and the squares of the labels.
+        # In each query: the squares of the features, their products
+        # with the labels, and the squares of the labels.
         squares, rights, labels = statistics.query_products
         indices = np.array([*chosen, statistics.total.shape[0] - 1])  # the labels last
         total = statistics.total[np.ix_(indices, indices)]
@@ -120,15 +118,15 @@ def summed_rows(
 
     Notes
     -----
-    One pass over several shards, O(mn²) for m documents with n features. The
-    matrices take O(Qn²) for Q queries: in memory up to half of the memory
-    limit, otherwise in an unnamed file.
+    One pass over several shards, O(mn²) for m documents with n
+    features. The matrices take O(Qn²) for Q queries: in memory up to
+    half of the memory limit, otherwise in an unnamed file.
     """
     if not data.several:  # one shard, which is in memory
         rows = PairRows.of(data.whole("Exact search"), cost)
     elif columns is not None and cost not in data.shared.of(_Known).by_cost:
-        # The rows with all columns are not cached yet. The
-        # matrices of these columns are smaller than those of all.
+        # The rows with all columns are not cached yet. The matrices of
+        # these columns are smaller than those of all.
         return finish(summing_rows(data.narrowed(columns), cost))
     else:
         rows = finish(summing_rows(data, cost))
@@ -138,12 +136,11 @@ def summed_rows(
 def summing_rows(data: TrainingData, cost: PairCost) -> Waiting[QueryData]:
     """Return the rows whose squared errors are the loss of pairs.
 
-    The rows are cached with the data, for each ``cost``
-    of a pair of documents. For several shards, the rows
-    have no features, only the Gram matrix of each query.
-    A shard is a part of the data with whole queries. The
-    generator yields progress events, and then returns
-    the result.
+    The rows are cached with the data, for each ``cost`` of a pair of
+    documents. For several shards, the rows have no features, only the
+    Gram matrix of each query. A shard is a part of the data with whole
+    queries. The generator yields progress events, and then returns the
+    result.
     """
     if not data.several:
         return summed_rows(data, cost)  # one shard, without progress
@@ -156,20 +153,18 @@ def summing_rows(data: TrainingData, cost: PairCost) -> Waiting[QueryData]:
 def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics]:
     """Compute the statistics of all queries, shard by shard.
 
-    The statistics are the features' squares and products
-    with the labels in each query, the Gram matrices of the
-    queries, and their sum. The statistics belong to the
-    rows whose squared errors are the loss with this
-    ``cost`` of pairs. The arrays are in memory, or in
-    files if they are large. ``data`` are the training
-    documents. A shard is a part of the data with whole
-    queries. The generator yields progress events, and then
-    returns the result.
+    The statistics are the features' squares and products with the
+    labels in each query, the Gram matrices of the queries, and their
+    sum. The statistics belong to the rows whose squared errors are the
+    loss with this ``cost`` of pairs. The arrays are in memory, or in
+    files if they are large. ``data`` are the training documents. A
+    shard is a part of the data with whole queries. The generator yields
+    progress events, and then returns the result.
     """
     n = data.X.shape[1]
     Q = data.ptr.size - 1
-    # The arrays of all queries take at most half of the memory limit; beyond
-    # it, they are in files.
+    # The arrays of all queries take at most half of the memory limit;
+    # beyond it, they are in files.
     limit = budget() / 2
     blocks = -(-Q // BLOCK)  # rounded up
     scratch = Scratch(Room(lambda: limit))
@@ -183,23 +178,21 @@ def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics
     def add(index: int, shard: Shard, rows: QueryData) -> None:
         """Copy the Gram matrices of a shard's queries to the arrays of all queries.
 
-        The arrays are ``squares``, ``rights``, ``labels``
-        and ``gram`` of the enclosing function, whose axes
-        are blocks of queries, features, and the queries of
-        a block. The sum of the matrices is written to
-        ``totals``, at the shard's number ``index``.
-        ``rows`` are the rows of the shard. A shard is a
-        part of the data with whole queries.
+        The arrays are ``squares``, ``rights``, ``labels`` and ``gram``
+        of the enclosing function, whose axes are blocks of queries,
+        features, and the queries of a block. The sum of the matrices is
+        written to ``totals``, at the shard's number ``index``. ``rows``
+        are the rows of the shard. A shard is a part of the data with
+        whole queries.
         """
         query = shard.first_query
         total = np.zeros((n + 1, n + 1))
         for grams in gram_blocks(rows, cost, by_blocks=True):
             total += grams.sum(axis=0)
-            # A block of the shard may straddle two
-            # blocks of all queries, so it is split
-            # where the next one begins. `lane` is
-            # the position in a block. Row and column
-            # n of a matrix are those of the labels.
+            # A block of the shard may straddle two blocks of all
+            # queries, so it is split where the next one begins. `lane`
+            # is the position in a block. Row and column n of a matrix
+            # are those of the labels.
             for part in np.split(grams, [BLOCK - query % BLOCK]):
                 block, lane = divmod(query, BLOCK)
                 lanes = slice(lane, lane + len(part))
@@ -212,8 +205,8 @@ def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics
         totals[index] = total
 
     yield from data.visited(add, "adding up products of features")
-    # Sums are added in a fixed order, so that the result does not depend on the
-    # order of the shards' ends.
+    # Sums are added in a fixed order, so that the result does not
+    # depend on the order of the shards' ends.
     tree = TreeSum()
     for total in totals:
         tree.add((total,))

@@ -20,19 +20,17 @@ def swap_features(
 ) -> tuple[tuple[int, ...], float]:
     """Replace a feature of a set by the best one outside of it, until no swap reduces the criterion.
 
-    The criterion of a set is the error of left-out queries,
-    or of left-out documents for one ranking.
+    The criterion of a set is the error of left-out queries, or of
+    left-out documents for one ranking.
 
     Parameters
     ----------
     search : FloatingSearch
-        Computes the criterion of a set;
-        its features may be groups.
+        Computes the criterion of a set; its features may be groups.
     selected : tuple of int
         Initial set.
     rules : Constraints
-        Which features may or have to be
-        selected, their costs and the budget.
+        Which features may or have to be selected, their costs and the budget.
     tie : float
         Rounding: only a criterion that is lower by more than this counts as lower.
 
@@ -44,22 +42,22 @@ def swap_features(
 
     Notes
     -----
-    Each round evaluates all k (n - k) swaps exactly and carries out the best
-    one, in O(Q n k³) for Q queries. The search ends, because each round reduces
-    the criterion, and the number of sets is finite.
+    Each round evaluates all k (n - k) swaps exactly and carries out the
+    best one, in O(Q n k³) for Q queries. The search ends, because each
+    round reduces the criterion, and the number of sets is finite.
     """
     search.move_to(selected)
     criterion = search.criterion()
     while True:
         best = criterion - tie
         better = None
-        # From the last position to the first, so that the search need not
-        # select the earlier features again.
+        # From the last position to the first, so that the search need
+        # not select the earlier features again.
         for position in reversed(range(len(selected))):
             if selected[position] in rules.pinned:  # never removed
                 continue
-            # The feature at this position is removed. The criterion with
-            # another one added is that after the swap of the two.
+            # The feature at this position is removed. The criterion
+            # with another one added is that after the swap of the two.
             rest = selected[:position] + selected[position + 1 :]
             candidates = _swap_candidates(search.informative, selected, rest, rules)
             if not candidates.size:
@@ -96,9 +94,9 @@ def _swap_candidates(
 ) -> Ints:
     """Return the columns that may replace the only feature of ``selected`` that is not in ``rest``.
 
-    A column may replace the feature if it varies in some
-    query, by the mask ``informative`` (n,), and if its cost
-    fits into the budget of the ``rules``.
+    A column may replace the feature if it varies in some query, by the
+    mask ``informative`` (n,), and if its cost fits into the budget of
+    the ``rules``.
     """
     remaining = rules.allowed & informative
     remaining[list(selected)] = False
@@ -111,24 +109,23 @@ def swap_path(
 ) -> Iterator[Step | WorkProgress]:
     """Improve each set of a greedy path by swaps as long as possible, and yield one step per size.
 
-    The criterion of a set is the error of left-out queries,
-    or of left-out documents for one ranking.
+    The criterion of a set is the error of left-out queries, or of
+    left-out documents for one ranking.
 
     Parameters
     ----------
     greedy : list of Step
         Greedy path under the same rules, one step per size.
     search : FloatingSearch
-        Computes the criterion of a set; its features may be
-        groups.
+        Computes the criterion of a set; its features may be groups.
     rules : Constraints
         Which features may or have to be selected.
 
     Yields
     ------
     Step or WorkProgress
-        Progress, then one step per size with its
-        best set. The sets need not be nested.
+        Progress, then one step per size with its best set. The sets
+        need not be nested.
     """
     sets = BestSets(greedy, search, rules)
     yield from swap_sets(sets, search, rules)
@@ -140,12 +137,11 @@ def swap_sets(
 ) -> Iterator[WorkProgress]:
     """Improve each of the best sets, one per size, by swaps, with a progress event per size.
 
-    A swap replaces a feature of the set by one outside
-    of it. ``sets`` are changed in place. ``search``
-    computes the criteria, and ``rules`` say which
-    features may or have to be selected. The criterion
-    of a set is the error of left-out queries, or of
-    left-out documents for one ranking.
+    A swap replaces a feature of the set by one outside of it. ``sets``
+    are changed in place. ``search`` computes the criteria, and
+    ``rules`` say which features may or have to be selected. The
+    criterion of a set is the error of left-out queries, or of left-out
+    documents for one ranking.
     """
     # From the size of the pinned features on.
     for size in range(max(1, len(rules.pinned)), sets.largest_size + 1):

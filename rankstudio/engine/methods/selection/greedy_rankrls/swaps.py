@@ -39,8 +39,8 @@ def swap_criteria(
         Criterion of the selection, summed over documents (Pahikkala et al. 2010, eq.
         (7)).
     swapped : ndarray of shape (k, c)
-        Row a has the criterion with the a-th selected feature replaced by each
-        candidate.
+        Row a has the criterion with the a-th selected feature replaced
+        by each candidate.
     without : ndarray of shape (k,)
         Criterion without the a-th selected feature.
     added : ndarray of shape (c,)
@@ -48,8 +48,9 @@ def swap_criteria(
 
     Notes
     -----
-    No model is trained: each row is one comparison of a search at the selection
-    without the feature, O(Qk⁴ + Qck³) in total from Gram matrices of Q queries.
+    No model is trained: each row is one comparison of a search at the
+    selection without the feature, O(Qk⁴ + Qck³) in total from Gram
+    matrices of Q queries.
     """
     swapped = np.empty((len(selected), candidates.size))
     without = np.empty(len(selected))
@@ -58,8 +59,8 @@ def swap_criteria(
     search.move_to(selected)
     criterion = search.criterion()
     added = search.costs(candidates)
-    # From the last feature to the first, so that the earlier features need not
-    # be selected again.
+    # From the last feature to the first, so that the earlier features
+    # need not be selected again.
     for position in reversed(range(len(selected))):
         search.move_to(selected[:position] + selected[position + 1 :])
         without[position] = search.criterion()
@@ -91,8 +92,8 @@ def group_swap_criteria(
     criterion : float
         Criterion of the selection, summed over documents.
     swapped : dict
-        Criterion after the swap, by the positions of the removed and the added
-        group; at least one of the two has several features.
+        Criterion after the swap, by the positions of the removed and
+        the added group; at least one of the two has several features.
     """
     inside = groups.containing(selected)  # positions of groups
     is_joint = [len(group) > 1 for group in groups.groups]
@@ -104,14 +105,12 @@ def group_swap_criteria(
     )
     search.move_to(inside)
     criterion = search.criterion()
-    # Without one of the groups, the cost of adding
-    # each other group is the criterion of a swap.
-    # From the last group to the first, so that the
-    # earlier ones need not be selected again.
+    # Without one of the groups, the cost of adding each other group is
+    # the criterion of a swap. From the last group to the first, so that
+    # the earlier ones need not be selected again.
     for position in reversed(range(len(inside))):
         removed = inside[position]
-        # Only swaps with a group of
-        # several features are computed.
+        # Only swaps with a group of several features are computed.
         added = [group for group in outside if is_joint[removed] or is_joint[group]]
         if added:
             search.move_to(inside[:position] + inside[position + 1 :])
@@ -125,13 +124,13 @@ def group_swap_criteria(
 def swap_seconds(n_queries: int, n_selected: int, n_candidates: int) -> float:
     """Estimate the seconds that one thread takes to compute the criteria of all swaps.
 
-    A swap replaces one of the selected features by a
-    candidate. ``n_queries`` is the number of queries
-    that are left out in turn. The criterion is the
-    leave-query-out error.
+    A swap replaces one of the selected features by a candidate.
+    ``n_queries`` is the number of queries that are left out in turn.
+    The criterion is the leave-query-out error.
     """
-    # For each query and each removed feature: k² k / 2 products for the inverse
-    # without it, and k² for each candidate. A product takes about a nanosecond.
+    # For each query and each removed feature: k² k / 2 products for the
+    # inverse without it, and k² for each candidate. A product takes
+    # about a nanosecond.
     k = n_selected
     return 1e-9 * n_queries * k**3 * (0.5 * k + n_candidates)
 
@@ -140,10 +139,9 @@ def on_demand_search(data: QueryData, regularization: float, k: int) -> Floating
     """Return a search among sets of up to k features, which computes criteria on training data in memory.
 
     The criterion is the leave-query-out error, with the
-    ``regularization`` λ. The error follows from Gram
-    matrices of the queries, or if these are large, from
-    the columns of the documents. :class:`SummedRows`
-    have only Gram matrices, so for them these are
+    ``regularization`` λ. The error follows from Gram matrices of the
+    queries, or if these are large, from the columns of the documents.
+    :class:`SummedRows` have only Gram matrices, so for them these are
     always used.
     """
     from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import (  # noqa: PLC0415

@@ -81,12 +81,11 @@ class Branches:
     Attributes
     ----------
     forced : list of ndarray
-        Positions of the items with which the sets of each branch begin, in
-        order of the branches' bounds.
+        Positions of the items with which the sets of each branch begin,
+        in order of the branches' bounds.
     bounds : ndarray
-        Lower bound of the criterion of each branch's sets,
-        ascending; the criterion is the leave-query-out
-        error.
+        Lower bound of the criterion of each branch's sets, ascending;
+        the criterion is the leave-query-out error.
     sets : list of int
         Number of sets of each branch.
     """
@@ -99,11 +98,10 @@ class Branches:
 def open_branches(problem: SubsetProblem, size: int, limit: float) -> Branches:
     """Return the branches that may contain a set of a size with a criterion up to a limit.
 
-    A branch are the sets that begin with the same items,
-    in the problem's order of items; an item is a feature
-    or a group of them. All sets begin with the required
-    items. Branches are in order of their lower bounds.
-    The criterion is the leave-query-out error.
+    A branch are the sets that begin with the same items, in the
+    problem's order of items; an item is a feature or a group of them.
+    All sets begin with the required items. Branches are in order of
+    their lower bounds. The criterion is the leave-query-out error.
     """
     # Of `n_items`, the number of all items, these may be chosen.
     free = problem.n_items - problem.n_forced
@@ -122,8 +120,7 @@ def open_branches(problem: SubsetProblem, size: int, limit: float) -> Branches:
     forced = [
         np.concatenate((required, prefixes[row])).astype(np.int64) for row in order
     ]
-    # A branch continues with items after
-    # its last one; an empty branch has all.
+    # A branch continues with items after its last one; an empty branch has all.
     n_after = [
         problem.n_items - 1 - int(branch[-1]) if branch.size else problem.n_items
         for branch in forced
@@ -140,11 +137,10 @@ def _bounds(
 ) -> tuple[Ints, Floats]:
     """Return the prefixes of ``length`` items whose lower bound is at most ``limit``, and these bounds.
 
-    Shapes are (p, length) for p prefixes, and (p,). A
-    bound is that of the criterion of all sets of ``size``
-    items that begin with the prefix. ``problem`` has the
-    items, their products and the rules of a set. The
-    criterion is the leave-query-out error. An item is a
+    Shapes are (p, length) for p prefixes, and (p,). A bound is that of
+    the criterion of all sets of ``size`` items that begin with the
+    prefix. ``problem`` has the items, their products and the rules of a
+    set. The criterion is the leave-query-out error. An item is a
     feature or a group of features.
     """
     # Room for all prefixes; only the first `count` rows are filled.
@@ -163,17 +159,17 @@ def _bounds(
         prefixes,
         bounds,
     )
-    # Rounding may have made a bound too high by
-    # the slack; a criterion is never negative.
+    # Rounding may have made a bound too high by the slack; a criterion
+    # is never negative.
     return prefixes[:count, :length], np.maximum(bounds[:count] - problem.slack, 0.0)
 
 
 def bound_of_size(problem: SubsetProblem, size: int) -> float:
     """Return a lower bound of the criterion of all sets of a size, before any search.
 
-    ``problem`` has the items, their products and the
-    rules of a set. The criterion is the leave-query-out
-    error. An item is a feature or a group of features.
+    ``problem`` has the items, their products and the rules of a set.
+    The criterion is the leave-query-out error. An item is a feature or
+    a group of features.
     """
     _, bounds = _bounds(problem, size, length=0, limit=inf)  # of the empty prefix
     return float(bounds[0])
@@ -185,10 +181,9 @@ Job = Callable[[int], None]
 def in_rounds(count: int, job: Job, stop: Ints) -> Generator[int | None, None, None]:
     """Call ``job`` for the numbers below ``count``, on all threads, in rounds of a few jobs.
 
-    A job is the search of one branch. When the
-    generator ends, also because the caller closes it
-    early, it sets ``stop[0]`` to 1. That ends the
-    running jobs, for which the generator waits.
+    A job is the search of one branch. When the generator ends, also
+    because the caller closes it early, it sets ``stop[0]`` to 1. That
+    ends the running jobs, for which the generator waits.
 
     Yields
     ------
@@ -198,8 +193,8 @@ def in_rounds(count: int, job: Job, stop: Ints) -> Generator[int | None, None, N
     with ThreadPoolExecutor(available(), thread_name_prefix="rankstudio") as executor:
         try:
             for first in range(0, count, _BRANCHES_PER_ROUND):
-                # A round ends when all its jobs have ended; meanwhile, the
-                # caller can show progress.
+                # A round ends when all its jobs have ended; meanwhile,
+                # the caller can show progress.
                 last = min(count, first + _BRANCHES_PER_ROUND)
                 waiting = {
                     executor.submit(job, number) for number in range(first, last)
@@ -222,27 +217,25 @@ def search_size(
 ) -> Generator[None, None, None]:
     """Find the best set of a size and prove it; ``state`` is up to date at every yield.
 
-    When the generator is closed early, ``state`` has
-    the best set of the branches searched so far, and
-    ``state.lower`` stays a valid bound. ``problem`` has
-    the items, their products and the rules of a set.
-    The criterion is the leave-query-out error. The
-    caller gets None at every yield. An item is a
-    feature or a group of features.
+    When the generator is closed early, ``state`` has the best set of
+    the branches searched so far, and ``state.lower`` stays a valid
+    bound. ``problem`` has the items, their products and the rules of a
+    set. The criterion is the leave-query-out error. The caller gets
+    None at every yield. An item is a feature or a group of features.
 
     Notes
     -----
-    Branches are searched in order of their bounds. Once a bound exceeds the
-    best criterion, so do all later bounds, and the best set is proved. Branches
-    of one round start from the same best set, so that result and counts do not
-    depend on the number of threads. Sets whose criteria are equal up to
-    rounding are all evaluated, and the result is the set whose columns are
-    first in lexicographic order.
+    Branches are searched in order of their bounds. Once a bound exceeds
+    the best criterion, so do all later bounds, and the best set is
+    proved. Branches of one round start from the same best set, so that
+    result and counts do not depend on the number of threads. Sets whose
+    criteria are equal up to rounding are all evaluated, and the result
+    is the set whose columns are first in lexicographic order.
     """
     began = perf_counter()
     branches = open_branches(problem, state.size, state.criterion + problem.tie)
-    # The bound before the search: without open branches, the known best set is
-    # already proved.
+    # The bound before the search: without open branches, the known best
+    # set is already proved.
     state.lower = (
         min(state.criterion, float(branches.bounds[0]))
         if branches.forced
@@ -258,26 +251,24 @@ def search_size(
         """Search the branch with a number, and write the best set in it to ``searched``.
 
         The sets of a branch begin with the same items. Uses
-        ``problem``, ``state``, ``branches`` and ``stop`` of
-        the enclosing function. Branches that cannot have a
-        better set are skipped. ``widest`` is the number of
-        columns of the largest set. An item is a feature or
-        a group of features.
+        ``problem``, ``state``, ``branches`` and ``stop`` of the
+        enclosing function. Branches that cannot have a better set are
+        skipped. ``widest`` is the number of columns of the largest set.
+        An item is a feature or a group of features.
         """
-        # An earlier round may have found a better set
-        # than there was when the branches were opened.
+        # An earlier round may have found a better set than there was
+        # when the branches were opened.
         max_criterion = state.criterion + problem.tie
         if branches.bounds[number] > max_criterion:
             return
-        # The columns of a set, padded with -1;
-        # its criterion and deviation; the numbers
-        # of stored and of evaluated sets, and
+        # The columns of a set, padded with -1; its criterion and
+        # deviation; the numbers of stored and of evaluated sets, and
         # whether there were more than one row.
         sets = np.full((1, widest), -1, dtype=np.int64)
         numbers = np.full((1, 2), inf)
         counts = np.zeros(3, dtype=np.int64)
-        # The kernel's output starts with the best set so far, so that it only
-        # keeps sets as good.
+        # The kernel's output starts with the best set so far, so that
+        # it only keeps sets as good.
         if state.columns:
             sets[0, : len(state.columns)] = state.columns
             numbers[0, 0] = state.criterion
@@ -304,8 +295,8 @@ def search_size(
             state.seconds = perf_counter() - began
             if n_done is not None:
                 _merge(problem, state, searched)
-                # Branches are in order of their bounds, so the next one has the
-                # lowest of the open ones.
+                # Branches are in order of their bounds, so the next one
+                # has the lowest of the open ones.
                 next_bound = (
                     float(branches.bounds[n_done])
                     if n_done < branches.bounds.size
@@ -329,8 +320,8 @@ def search_size(
         state.share = 1.0
         state.lower = state.criterion
     finally:
-        # Reached after an early close, too: the
-        # jobs end, and their best set still counts.
+        # Reached after an early close, too: the jobs end, and their
+        # best set still counts.
         rounds.close()
         _merge(problem, state, searched)
         state.lower = min(state.lower, state.criterion)
@@ -342,10 +333,9 @@ def _merge(
 ) -> None:
     """Update the state with the results of the searched branches, and remove them from ``searched``.
 
-    The best set of all branches becomes that of
-    ``state``, and evaluated sets are counted.
-    Branches are merged in order of their numbers, so
-    that ties do not depend on which one ended first.
+    The best set of all branches becomes that of ``state``, and
+    evaluated sets are counted. Branches are merged in order of their
+    numbers, so that ties do not depend on which one ended first.
     """
     for number in sorted(searched):
         # The best set of the branch, padded with

@@ -20,8 +20,8 @@ from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_pro
     SubsetProblem,
 )
 
-# Room for the sets of a branch; a branch with more sets is searched again with
-# more room.
+# Room for the sets of a branch; a branch with more sets is searched
+# again with more room.
 _ROWS = 1024
 
 
@@ -34,8 +34,8 @@ class NearSets:
     columns : list of tuple of int
         Columns of each set.
     criteria, deviations : list of float
-        Criterion of each set, and the standard error of its difference from the
-        best set's criterion.
+        Criterion of each set, and the standard error of its difference
+        from the best set's criterion.
     n_evaluated : int
         Number of sets whose criterion was computed.
     done : bool
@@ -62,17 +62,16 @@ def search_near(
 ) -> Generator[None, None, None]:
     """Search all sets of a size whose error is close to that of the best set, and at most ``max_error``.
 
-    The error is the leave-query-out error. "Close"
-    means that the difference of the errors is at most
-    ``deviations`` standard errors, which follow from
-    the differences in the queries. Yields None whenever
-    the state may have changed.
+    The error is the leave-query-out error. "Close" means that the
+    difference of the errors is at most ``deviations`` standard errors,
+    which follow from the differences in the queries. Yields None
+    whenever the state may have changed.
 
     Parameters
     ----------
     problem : SubsetProblem
-        Items, their products and the rules of a set;
-        an item is a feature or a group of features.
+        Items, their products and the rules of a set; an item is a
+        feature or a group of features.
     size : int
         Number of items of a set.
     reference : ndarray of shape (blocks, BLOCK)
@@ -94,20 +93,19 @@ def search_near(
         """Write all qualifying sets of the branch with a number to ``searched``.
 
         The sets of a branch begin with the same items. Uses
-        ``problem``, ``size``, ``branches``, ``parts``,
-        ``reference`` and ``stop`` of the enclosing function.
-        An item is a feature or a group of features.
+        ``problem``, ``size``, ``branches``, ``parts``, ``reference``
+        and ``stop`` of the enclosing function. An item is a feature or
+        a group of features.
         """
-        # The table of sets has a fixed number of rows. If it is too small, the
-        # branch is searched again with a larger one.
+        # The table of sets has a fixed number of rows. If it is too
+        # small, the branch is searched again with a larger one.
         rows = _ROWS
         while True:
             shape = rows, problem.most_columns(size)
-            # The numbers of stored and of evaluated sets, and whether the table
-            # was too small.
+            # The numbers of stored and of evaluated sets, and whether
+            # the table was too small.
             counts = np.zeros(3, dtype=np.int64)
-            # The sets, and their criteria
-            # and standard errors.
+            # The sets, and their criteria and standard errors.
             output = np.empty(shape, dtype=np.int64), np.empty((rows, 2)), counts
             kernels.search(
                 size, branches.forced[number], *parts, reference, stop, output
@@ -119,8 +117,7 @@ def search_near(
 
     with closing(in_rounds(len(branches.forced), job, stop)) as rounds:
         for n_done in rounds:
-            # None: a round has not ended
-            # yet, but the caller may stop.
+            # None: a round has not ended yet, but the caller may stop.
             if n_done is not None:
                 state.share = n_done / len(branches.forced)
                 # The results of the round, in order of the branches.

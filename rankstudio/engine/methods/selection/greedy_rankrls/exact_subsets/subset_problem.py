@@ -53,8 +53,8 @@ class SubsetProblem:
     ridge : float
         μ of the bounds.
     slack : float
-        Maximum error of a bound, due to rounding and to a ridge larger than
-        that of the equations.
+        Maximum error of a bound, due to rounding and to a ridge larger
+        than that of the equations.
     tie : float
         Criteria with at most this difference are equal.
     budget : float
@@ -85,15 +85,15 @@ class SubsetProblem:
         """Prepare the search for the rows ``data``, whose squared errors are the loss.
 
         For the default loss the rows are the documents.
-        ``regularization`` is λ. ``groups`` are features that
-        are added together, and ``rules`` say which groups are
-        required or allowed. Raises an OutOfMemoryError if the
-        Gram matrices of the queries do not fit into memory.
+        ``regularization`` is λ. ``groups`` are features that are added
+        together, and ``rules`` say which groups are required or
+        allowed. Raises an OutOfMemoryError if the Gram matrices of the
+        queries do not fit into memory.
 
         Notes
         -----
-        O(mn²) for the Gram matrices, which are cached with the data, and O(n³)
-        for the order of n features.
+        O(mn²) for the Gram matrices, which are cached with the data,
+        and O(n³) for the order of n features.
         """
         Q = data.ptr.size - 1
         if not data.has_statistics:  # the Gram matrices are not in the cache
@@ -135,8 +135,8 @@ class SubsetProblem:
             Groups that are required or allowed, and their costs.
         """
         n = total.shape[0] - 1
-        # Groups whose features are constant in all queries are only in the
-        # search if they are pinned.
+        # Groups whose features are constant in all queries are only in
+        # the search if they are pinned.
         varying = np.diagonal(total)[:-1] > 0
         varies = np.bincount(groups.of_column, varying, len(groups.groups)) > 0
         forced = rules.pinned
@@ -146,19 +146,20 @@ class SubsetProblem:
             if int(i) not in forced
         ]
         pool = np.array(groups.columns((*forced, *free_items)), dtype=np.int64)
-        # The greatest eigenvalue σ of these features' matrix. It has to be an
-        # upper bound, so the eigenvalue's rounding, a few n eps, is added.
+        # The greatest eigenvalue σ of these features' matrix. It has to
+        # be an upper bound, so the eigenvalue's rounding, a few n eps,
+        # is added.
         greatest = (
             float(np.linalg.eigvalsh(total[np.ix_(pool, pool)])[-1]) * (1 + 1e-9)
             if pool.size
             else 0.0
         )
-        # The ridge μ that replaces λ in lower bounds,
-        # and how much such a bound may be above the
-        # exact one, as a share of the labels' square.
+        # The ridge μ that replaces λ in lower bounds, and how much such
+        # a bound may be above the exact one, as a share of the labels'
+        # square.
         ridge, ridge_excess = _ridge(regularization, greatest)
-        # The order in which the search branches, and the columns of the items
-        # in this order.
+        # The order in which the search branches, and the columns of the
+        # items in this order.
         order = _order(total, groups, forced, free_items, ridge)
         items = (*forced, *order)
         columns = np.array(groups.columns(items), dtype=np.int64)
@@ -170,9 +171,9 @@ class SubsetProblem:
             ([0], np.cumsum([len(groups.groups[item]) for item in items]))
         )
         labels = float(total[n, n])
-        # How much a computed bound may be above the exact
-        # one: because μ may be larger, and by rounding,
-        # which grows with the condition number.
+        # How much a computed bound may be above the exact one: because
+        # μ may be larger, and by rounding, which grows with the
+        # condition number.
         slack = (ridge_excess + 1e-12 + _ROUNDINGS * (1 + greatest / ridge)) * labels
         return cls(
             items=items,
@@ -216,12 +217,11 @@ class SubsetProblem:
     def errors(self, columns: tuple[int, ...]) -> tuple[float, Floats]:
         """Return the leave-query-out error with some columns, and that of each query, (blocks, BLOCK).
 
-        ``columns`` are those of the data. The arrays of the
-        problem have the columns in another order, that of
-        the search. Queries are in blocks of ``BLOCK``.
+        ``columns`` are those of the data. The arrays of the problem have the
+        columns in another order, that of the search. Queries are in blocks of
+        ``BLOCK``.
         """
-        # The products of each query, and
-        # the columns in the search's order.
+        # The products of each query, and the columns in the search's order.
         _, grams, columns_in_order, _ = self.totals
         index_of = {int(column): index for index, column in enumerate(columns_in_order)}
         chosen = np.array([index_of[column] for column in columns], dtype=np.int64)
@@ -235,11 +235,11 @@ class SubsetProblem:
     ) -> tuple[float, float, float, float, float, float, float]:
         """Return the numbers that the kernel's search for sets needs, in its order.
 
-        Sets are evaluated up to a criterion of ``limit``,
-        and may be worse than a reference set by at most
-        ``deviations`` standard errors. The others are λ, the
-        ridge μ that replaces it in bounds, the budget, and
-        the rounding errors of a bound and of a criterion.
+        Sets are evaluated up to a criterion of ``limit``, and may be
+        worse than a reference set by at most ``deviations`` standard
+        errors. The others are λ, the ridge μ that replaces it in
+        bounds, the budget, and the rounding errors of a bound and of a
+        criterion.
         """
         return (
             self.regularization,
@@ -257,15 +257,13 @@ def errors_of_sets(
 ) -> Floats:
     """Return the leave-query-out error of each query with each of some sets of columns, (sets, Q).
 
-    The squared errors of ``rows`` are the loss; by
-    default they are the documents. ``regularization``
-    is λ. O(Qk³) for a set of k columns.
+    The squared errors of ``rows`` are the loss; by default they are the
+    documents. ``regularization`` is λ. O(Qk³) for a set of k columns.
     """
     statistics = gram_statistics(rows)
     n = rows.X.shape[1]
-    # What the kernel expects: the products
-    # over all queries and in each one, all
-    # columns in their order, and costs of 0.
+    # What the kernel expects: the products over all queries and in each
+    # one, all columns in their order, and costs of 0.
     totals = statistics.total, statistics.gram, np.arange(n), np.zeros(n)
     # The last block may be padded with further queries, which are cut off below.
     by_query = np.empty((statistics.gram.shape[0], BLOCK))
@@ -302,8 +300,8 @@ def check_sizes(informative: Bools, rules: Constraints) -> None:
     )
     sets = 0
     size = forced
-    # Sizes are added until there are too many sets; the message names the last
-    # size that was possible.
+    # Sizes are added until there are too many sets; the message names
+    # the last size that was possible.
     while size < min(rules.k, forced + free):
         sets += comb(free, size + 1 - forced)
         if sets > MOST_SETS:
@@ -318,12 +316,11 @@ def check_sizes(informative: Bools, rules: Constraints) -> None:
 def check_room(n_queries: int, n: int) -> None:
     """Raise an OutOfMemoryError if the Gram matrices of the queries do not fit into memory.
 
-    Each of ``n_queries`` queries has a matrix, of the n
-    features and the labels.
+    Each of ``n_queries`` queries has a matrix, of the n features and
+    the labels.
     """
     needed = 8.0 * n_queries * (n + 1) ** 2  # bytes
-    # Small matrices always fit; to ask
-    # for the free memory takes time.
+    # Small matrices always fit; to ask for the free memory takes time.
     if needed > 1e8 and needed > (free := memory.available()):
         raise OutOfMemoryError(
             f"Exact search: the Gram matrices of {n_queries:,} queries with {n:,} features need "
@@ -334,14 +331,12 @@ def check_room(n_queries: int, n: int) -> None:
 def _ridge(regularization: float, greatest: float) -> tuple[float, float]:
     """Return the ridge μ of the search's lower bounds, and the share of y'y to subtract from the bound.
 
-    A bound is the error of ridge regression with μ in
-    place of λ. With σ = ``greatest``, the greatest
-    eigenvalue of the features' Gram matrix, μ = λ² /
-    (2λ + σ) gives a lower bound of the criterion, so
-    that nothing has to be subtracted. If this μ is so
-    small that rounding would dominate, μ is larger. The
-    share is then the maximum of μ / (σ_i + μ) - (λ /
-    (σ_i + λ))² over σ_i from 0 to σ.
+    A bound is the error of ridge regression with μ in place of λ. With
+    σ = ``greatest``, the greatest eigenvalue of the features' Gram
+    matrix, μ = λ² / (2λ + σ) gives a lower bound of the criterion, so
+    that nothing has to be subtracted. If this μ is so small that
+    rounding would dominate, μ is larger. The share is then the maximum
+    of μ / (σ_i + μ) - (λ / (σ_i + λ))² over σ_i from 0 to σ.
     """
     exact = regularization * regularization / (2 * regularization + greatest)
     ridge = max(exact, _LEAST_RIDGE * greatest)
@@ -354,9 +349,9 @@ def _ridge(regularization: float, greatest: float) -> tuple[float, float]:
     excess = (
         ridge / (values + ridge) - (regularization / (values + regularization)) ** 2
     )
-    # Between two points, which are 0.7 % apart, neither
-    # term changes by more than 0.7 %. So 2 % of the
-    # first one is enough, at the maximum of the grid.
+    # Between two points, which are 0.7 % apart, neither term changes by
+    # more than 0.7 %. So 2 % of the first one is enough, at the maximum
+    # of the grid.
     return ridge, float(max(0.0, excess.max())) + 0.02 * float(
         (ridge / (values + ridge))[excess.argmax()]
     )
@@ -371,15 +366,13 @@ def _order(
 ) -> list[int]:
     """Order the free items, groups of features, for the search: the most useful ones first.
 
-    A backward elimination drops the item without which
-    the training error increases least, again and again.
-    The returned order is the opposite one. So sets that
-    lack several of the first items have large bounds,
-    and are soon excluded. ``total`` (n + 1, n + 1) are
-    the products of features and labels, labels last.
-    ``forced`` items are never eliminated, and ``ridge``
-    is that of the bounds. An item is a feature or a
-    group of features.
+    A backward elimination drops the item without which the training
+    error increases least, again and again. The returned order is the
+    opposite one. So sets that lack several of the first items have
+    large bounds, and are soon excluded. ``total`` (n + 1, n + 1) are
+    the products of features and labels, labels last. ``forced`` items
+    are never eliminated, and ``ridge`` is that of the bounds. An item
+    is a feature or a group of features.
     """
     inside = np.array(groups.columns((*forced, *free)), dtype=np.int64)
     index_of = {int(column): index for index, column in enumerate(inside)}
@@ -394,8 +387,7 @@ def _order(
         item_indices = [
             [index_of[column] for column in groups.groups[item]] for item in remaining
         ]
-        # An item raises the error at least by
-        # the greatest rise of its columns.
+        # An item raises the error at least by the greatest rise of its columns.
         item_rises = [float(rises[indices].max()) for indices in item_indices]
         least = int(np.argmin(item_rises))
         removed.append(remaining.pop(least))
@@ -405,8 +397,7 @@ def _order(
             pivot = inverse[index, index]
             weights -= column * (weights[index] / pivot)
             inverse -= np.outer(column, column / pivot)
-            # The column's rise is 0² / 1 from
-            # now on; nothing asks for it.
+            # The column's rise is 0² / 1 from now on; nothing asks for it.
             weights[index] = 0.0
             inverse[index, index] = 1.0
     return removed[::-1]

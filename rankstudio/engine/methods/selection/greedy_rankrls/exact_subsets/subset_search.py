@@ -40,24 +40,22 @@ def search_sizes(
 ) -> Generator[SizeSearch, None, None]:
     """Search the best set of each size, and yield the state of a size whenever it may have changed.
 
-    The first states, one per size, contain the sets of
-    greedy search improved by swaps. Then the sizes are
-    searched one after the other. If the caller closes
-    the generator early, all yielded states stay valid.
+    The first states, one per size, contain the sets of greedy search
+    improved by swaps. Then the sizes are searched one after the other.
+    If the caller closes the generator early, all yielded states stay
+    valid.
 
     Parameters
     ----------
     data : QueryData
         Rows whose squared errors are the loss.
     problem : SubsetProblem
-        Items with their products; an item
-        is a feature or a group of features.
+        Items with their products; an item is a feature or a group of features.
     rules : Constraints
-        Items that are required or allowed;
-        ``k`` is the largest size.
+        Items that are required or allowed; ``k`` is the largest size.
     """
-    # Sizes from that of the required items
-    # on; `n_items` is the number of items.
+    # Sizes from that of the required items on; `n_items` is the number
+    # of items.
     sizes = [
         SizeSearch(size, problem.n_sets(size))
         for size in range(max(1, problem.n_forced), min(rules.k, problem.n_items) + 1)
@@ -72,24 +70,23 @@ def prove_sizes(
 ) -> Generator[SizeSearch, None, None]:
     """Search sizes in ascending order from known sets, and yield a size's state whenever it may have changed.
 
-    ``sizes`` are the states, one per size. At first,
-    each state has a set of its size with the set's
-    criterion. At the end, it has the best set. ``lower``
-    of a state is a bound below which no set's criterion
-    is; at the end, it equals the criterion. ``problem``
-    has the items, their products and the rules of a set.
-    The criterion is the leave-query-out error. An item
-    is a feature or a group of features.
+    ``sizes`` are the states, one per size. At first, each state has a
+    set of its size with the set's criterion. At the end, it has the
+    best set. ``lower`` of a state is a bound below which no set's
+    criterion is; at the end, it equals the criterion. ``problem`` has
+    the items, their products and the rules of a set. The criterion is
+    the leave-query-out error. An item is a feature or a group of
+    features.
     """
     for state in sizes:
         state.lower = min(state.criterion, bound_of_size(problem, state.size))
     yield from sizes
-    # Each size with the next smaller one, None for
-    # the first. The first list is longer by one.
+    # Each size with the next smaller one, None for the first. The first
+    # list is longer by one.
     for smaller, state in zip([None, *sizes], sizes, strict=False):
         if smaller is not None and not smaller.columns and smaller.done:
-            # The budget allows no set with one feature less, so it allows none
-            # of this size, either.
+            # The budget allows no set with one feature less, so it
+            # allows none of this size, either.
             state.done = True
             state.lower = state.criterion
             yield state
@@ -119,14 +116,14 @@ def best_path(
     rules : Constraints
         Groups that are required or allowed, without costs.
     problem : SubsetProblem
-        The same groups and rules, as the
-        branch-and-bound search needs them.
+        The same groups and rules, as the branch-and-bound search needs them.
 
     Yields
     ------
     Step or WorkProgress
-        Progress, then one step per size. The features of a set are in the order
-        of the previous set, followed by new ones in column order.
+        Progress, then one step per size. The features of a set are in
+        the order of the previous set, followed by new ones in column
+        order.
     """
     # Good sets first, by the greedy path and by swaps: the lower their
     # criteria, the more branches are excluded.
@@ -145,9 +142,8 @@ def best_path(
                 criterion=best_set.criterion,
             )
         )
-    # The sizes are proved one after the other,
-    # each in one step or more. The state of
-    # each one has its best set at the end.
+    # The sizes are proved one after the other, each in one step or
+    # more. The state of each one has its best set at the end.
     n_sets = sum(state.n_sets for state in states)
     with closing(prove_sizes(problem, states)) as work:
         for _ in work:
@@ -160,8 +156,8 @@ def best_path(
         common = [group for group in selected if group in groups]
         best_selected = sets.of_size(state.size).selected
         selected = (*common, *(group for group in groups if group not in common))
-        # The set of greedy search or swaps may be the best one already. It
-        # keeps its order of selection.
+        # The set of greedy search or swaps may be the best one already.
+        # It keeps its order of selection.
         if set(selected) == set(best_selected):
             selected = best_selected
         else:
@@ -174,14 +170,12 @@ def _start(
 ) -> None:
     """Write the greedy set of each size, improved by swaps, and its criterion to the size's state.
 
-    ``sizes`` are the states. ``data`` are the rows whose
-    squared errors are the loss, and ``rules`` say which
-    groups are required or allowed. ``problem`` has the
-    items, their products and the rules of a set. An item
-    is a feature or a group of features.
+    ``sizes`` are the states. ``data`` are the rows whose squared errors
+    are the loss, and ``rules`` say which groups are required or
+    allowed. ``problem`` has the items, their products and the rules of
+    a set. An item is a feature or a group of features.
     """
-    # Selects groups; the search inside
-    # selects their features.
+    # Selects groups; the search inside selects their features.
     search = GroupSearch(
         on_demand_search(
             data, problem.regularization, max(1, problem.groups.greatest(rules.k))
