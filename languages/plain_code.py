@@ -33,8 +33,8 @@ KINDS = ("vague", "generic", "tuples", "splats", "nested", "docs", "width")
 # tuples, splats, nested expressions and docstrings per 1,000 lines; characters per line,
 # of code, comments and docstrings. Limits only go down; that of the width goes up where
 # explanations are added, whose lines are longer than those of code: all of the program has
-# 36.8 characters a line, its code without docstrings and comments 33.4. A folder that is not listed has those of the folder around it, and
-# a new one those of new code.
+# 36.8 characters a line, its code without docstrings and comments 33.4. A folder that is not
+# listed has those of the folder around it, and a new one those of new code.
 LIMITS: dict[str, tuple[float, ...]] = {
     "": (0.0, 5.0, 0.0, 0.0, 0.0, 0.0, 36.0),
     "rankstudio/engine/support": (0.5, 8.0, 0.0, 0.0, 0.0, 0.0, 34.0),
