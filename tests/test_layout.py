@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import fields
 from inspect import cleandoc
@@ -167,9 +168,24 @@ def _accepted_names(node: ast.FunctionDef | ast.ClassDef) -> set[str] | None:
     }
 
 
-def _documented_names(docstring: str) -> Iterator[str]:
+def _names_in_class(class_node: ast.ClassDef) -> set[str]:
+    """Return the names of methods, fields, parameters and attributes that are set in a class."""
+    names = set[str]()
+    for node in ast.walk(class_node):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            names |= {node.name} | _parameter_names(node)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            names.add(node.attr)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+    return names
+
+
+def _documented_names(
+    docstring: str, section_name: str = "Parameters"
+) -> Iterator[str]:
     for section in re.findall(
-        r"Parameters\n-+\n(.*?)(?:\n\n\w|\Z)", docstring, re.DOTALL
+        section_name + r"\n-+\n(.*?)(?:\n\n\w|\Z)", docstring, re.DOTALL
     ):
         for entry in re.findall(
             r"^[\w*]+(?:, [\w*]+)*(?= : |$)", section, re.MULTILINE
@@ -199,6 +215,36 @@ def test_documented_parameters_are_in_the_signature() -> None:
         if known is not None and names - known
     ]
     assert gone == []
+
+
+def test_documented_attributes_are_in_the_class() -> None:
+    """Catches an attribute that gets another name and keeps the old one in the docstring."""
+    classes = [
+        node
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    ]
+    members: dict[str, set[str]] = defaultdict(set)
+    bases: dict[str, set[str]] = defaultdict(set)
+    for node in classes:
+        members[node.name] |= _names_in_class(node)
+        bases[node.name] |= {
+            ast.unparse(base).partition("[")[0].rpartition(".")[2]
+            for base in node.bases
+        }
+
+    def members_of(name: str) -> set[str]:
+        inherited = (members_of(base) for base in bases[name] - {name})
+        return members[name].union(*inherited)
+
+    documented = [
+        (node.name, name)
+        for node in classes
+        for name in _documented_names(ast.get_docstring(node) or "", "Attributes")
+    ]
+    assert len(documented) > 1000
+    assert [entry for entry in documented if entry[1] not in members_of(entry[0])] == []
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ class _Decomposed:
     system : KernelSystem
     basis : ndarray of shape (r,)
         Rows of the basis vectors among the documents grouped by query.
-    said : str
+    warning : str
         Note for the user on dropped basis vectors; "" for none.
     twins_cache : list of ndarray
         Result of :meth:`twins`, once it is known.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -433,11 +434,13 @@ def _used_features_table(
 def _best_test_size(
     result: RunResult, measure: str, sizes: Sequence[int], data: FoldedDataset
 ) -> int | str:
-    """Return the size with the best mean test measure; "" if no model of these sizes exists.
+    """Return the size with the best mean test measure; "" if it is unknown.
 
     The size is the number of features, out of ``sizes``, of a model of
-    our run. The choice by the test part imitates a flaw that a paper
-    may have. At each size, parameters are chosen by validation.
+    our run. It is unknown if the run has no model of these sizes, or
+    does not keep all of them. The choice by the test part imitates a
+    flaw that a paper may have. At each size, parameters are chosen by
+    validation.
     """
     from rankstudio.engine.analysis.tried_models.run_curves import run_curves  # noqa: PLC0415 - reads models
 
@@ -448,7 +451,10 @@ def _best_test_size(
         return ""
     means = dict(zip(curve.sizes.tolist(), curve.mean.tolist(), strict=True))
     tested = [size for size in sizes if size in means]
-    return max(tested, key=lambda size: means[size]) if tested else ""
+    # The study of a run that was resumed does not keep the trees of all steps.
+    if not tested or not all(isfinite(means[size]) for size in tested):
+        return ""
+    return max(tested, key=lambda size: means[size])
 
 
 def steps_of_all_folds(result: RunResult, measure: str) -> int:

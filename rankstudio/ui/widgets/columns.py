@@ -161,7 +161,7 @@ class Column:
         off is the tooltip.
     sort : callable, optional
         Returns the value to sort by, if it is not the cell's value.
-    edited : callable, optional
+    editor_text : callable, optional
         Returns the text with which the editor of the cell opens.
         Without it, the user cannot edit cells.
     paint : callable, optional

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +18,8 @@ from rankstudio.engine.analysis.comparisons.published import (
     published,
     published_rows,
 )
+from rankstudio.engine.analysis.tried_models import run_curves as run_curves_module
+from rankstudio.engine.analysis.tried_models.run_curves import RunCurve, run_curves
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
@@ -23,6 +27,7 @@ from rankstudio.engine.experiment.runner import run, run_plan
 from rankstudio.engine.methods.catalog import method
 from rankstudio.plugins.papers.reproduction import (
     Reproduction,
+    _best_test_size,
     cells_of,
     load_reproduction,
     reproductions,
@@ -291,3 +296,24 @@ def test_the_coarse_reading_takes_the_best_test_result_of_the_listed_sizes() -> 
         means[size] = np.mean(values)
     assert cell.ours == str(max(means, key=means.__getitem__))
     assert cell.printed == "3"
+
+
+def test_models_that_a_study_does_not_keep_give_no_best_size(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The trees of a resumed run are not all there: the first size was printed."""
+    data = dataset(folds=2)
+    ran = run_plan(Plan("small", "gas", measures=("NDCG@10",)), data)
+
+    def partly_kept(*args: Any, **options: Any) -> list[RunCurve | None]:
+        (curve,) = run_curves(*args, **options)
+        assert curve is not None
+        means = curve.mean.copy()
+        means[1] = np.nan
+        return [replace(curve, mean=means)]
+
+    assert _best_test_size(ran, "NDCG@10", (1, 3), data) in (1, 3)
+    monkeypatch.setattr(run_curves_module, "run_curves", partly_kept)
+    assert _best_test_size(ran, "NDCG@10", (1, 3), data) in (1, 3)
+    assert _best_test_size(ran, "NDCG@10", (1, 2, 3), data) == ""
+    assert _best_test_size(ran, "NDCG@10", (50,), data) == ""

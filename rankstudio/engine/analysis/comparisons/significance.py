@@ -212,7 +212,7 @@ class ComparedRun:
         the run is left out.
     mean : float or None
         Mean of the measure over the folds.
-    found : PairedComparison or None
+    paired_test : PairedComparison or None
         Test against the reference run; None before it is made, or
         without a test.
     p_holm, p_t_holm, p_wilcoxon_holm : float or None

@@ -147,7 +147,7 @@ class CandidateMap:
     features : tuple of int
         0-based columns of the R rows: first the path's features in
         order, then the others, or the best of very many others.
-    places : tuple of int
+    step_positions : tuple of int
         Positions of the C steps on the path.
     numbers : tuple of int
         Numbers of these steps, as displayed.
@@ -155,7 +155,7 @@ class CandidateMap:
         Scores of the method, shares of the step's best score (see
         :func:`shares`), or ranks among the candidates. NaN for
         features that were not candidates.
-    taken : ndarray of shape (R, C), bool
+    is_selected : ndarray of shape (R, C), bool
         Whether the feature is selected at the step; for an iteration or
         round, whether it has the largest score.
     n_candidates : ndarray of shape (C,)

@@ -24,7 +24,7 @@ class ConventionRow:
         Title of the run.
     means : Mapping of str to float
         Mean of the measure over the folds, by the key of the convention.
-    places : Mapping of str to int
+    ranks : Mapping of str to int
         Rank among the runs under each convention, 1 for the best; ties
         share the better rank. A run with an undefined mean has no rank.
     """

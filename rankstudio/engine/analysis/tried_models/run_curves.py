@@ -48,7 +48,7 @@ class RunCurve:
     values : tuple
         Values of that combination for the parameters with several
         values in the plan.
-    places : tuple of int
+    lengths : tuple of int
         Number of features or round of each of the K models.
     sizes : ndarray of shape (K,)
         Number of features of each model, mean over the folds; NaN for a

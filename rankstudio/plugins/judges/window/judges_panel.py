@@ -94,7 +94,7 @@ class JudgesPanel(Panel):
     ----------
     label : QComboBox
         The judge in use.
-    several, flip : QPushButton
+    compare, flip : QPushButton
         Buttons to compare runs on the labels of all judges, and to flip
         labels or stop that.
     view : Segmented

@@ -25,6 +25,7 @@ from rankstudio.engine.errors import PlanError, one_line
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.export.tables import p_text
+from rankstudio.engine.support.number_format import NOTHING
 from rankstudio.plugins.papers.reproduction import (
     Claim,
     PaperTable,
@@ -251,7 +252,7 @@ def _table_text(table: PaperTable) -> str:
         [
             label,
             *(
-                f"{c.printed} ✓" if c.agrees else f"{c.printed} ({c.ours})"
+                f"{c.printed} ✓" if c.agrees else f"{c.printed} ({c.ours or NOTHING})"
                 for c in cells
             ),
         ]

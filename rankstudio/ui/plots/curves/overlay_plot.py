@@ -140,9 +140,9 @@ class OverlayPlot(Plot):
     names_at_ends : bool
         Whether names stand at the ends of the curves where there is
         room; else above them.
-    better : str
-        "greater" or "less": which values are good; "" where none is
-        better than another.
+    higher_is_better : bool or None
+        Whether high values are good; None where no value is better
+        than another.
     """
 
     picked = Signal(int, int)

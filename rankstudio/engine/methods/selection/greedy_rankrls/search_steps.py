@@ -277,7 +277,7 @@ class BestSets:
 
     Attributes
     ----------
-    most : int
+    largest_size : int
         Largest size whose set is searched. Larger sets add features
         that cannot change a ranking.
     tie : float
