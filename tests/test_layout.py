@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import Counter
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import fields
 from inspect import cleandoc
