@@ -281,9 +281,10 @@ class _Evidence:
     ) -> None:
         """Check the arguments, and find the parts of the evidence that apply and are not done.
 
-        ``earlier`` is evidence to continue, and ``refit`` trains the
-        method on halves if its paths do not follow from sums; both may
-        be None.
+        ``earlier`` is evidence to continue, or None. ``refit`` trains
+        the method on halves of the queries, for instance on other
+        processors, if paths of the halves cannot be computed from sums
+        over the queries. If it is None, such methods are trained here.
         """
         if not isinstance(estimator, Selector):
             raise ParameterError(
@@ -329,9 +330,11 @@ class _Evidence:
             estimator, min(n_selectable, max(n_steps, earlier.size, 1))
         )
 
-        # λ and loss of the method's exact left-out error, or None. The
-        # method is its own judge, which compares sets of features, only
-        # if it selects by this error.
+        # The judge compares sets of features by an exact left-out
+        # error, of which `exact_exchange` gives λ and loss (None without
+        # such an error). The method judges its own sets only if it
+        # selects by this error (`is_criterion`); else the judge of the
+        # options does, if there is one.
         self._exchange = exchange = estimator.exact_exchange()
         criterion_exchange = (
             exchange if exchange is not None and exchange.is_criterion else None

@@ -110,11 +110,13 @@ class DataController(PageController):
         if dataset is not None:
             numbers = [fold.number for fold in dataset.folds]
 
-            # While all folds are shown, the next one is the first.
+            # While all folds are shown, the next one is the first, and the
+            # previous one the last.
+            outside = -1 if by > 0 else len(numbers)
             position = (
                 numbers.index(self._session.fold)
                 if self._session.fold in numbers
-                else -1
+                else outside
             )
             self._session.choose_fold(numbers[(position + by) % len(numbers)])
 

@@ -398,10 +398,12 @@ def _joined(gram: Floats, beta: Floats, joining: int) -> tuple[Floats, Ints]:
     support = np.flatnonzero(beta > 0.0)
     column = gram[support, joining]
     lengths = np.sqrt(gram.diagonal())
-    # Change of the set's multipliers, with equal slopes, if the joining
-    # plane's multiplier grows by 1. The equations: equal slopes of the
-    # set's planes, and a sum of all multipliers that stays 1. The last
-    # unknown is the change of the common slope.
+    # The slope of a plane is the derivative of the dual objective by
+    # its multiplier; at the optimum, the planes of the set have equal
+    # slopes. Change of the set's multipliers if that of the joining
+    # plane grows by 1, so that the slopes stay equal and all
+    # multipliers still sum to 1. The last unknown is the change of the
+    # common slope.
     solved = np.linalg.solve(_system(gram, support), np.append(-column, -1.0))
     change = solved[:-1]
     level = float(solved[-1])  # the common change of the slopes

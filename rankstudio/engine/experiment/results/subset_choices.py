@@ -24,10 +24,11 @@ class SubsetChoices:
         larger being better; -inf if undefined. Several paths are
         compared by these values.
     per_query : Mapping of str to ndarray of shape (D, Q)
-        Measures of the D different chosen models, in the order of
-        `distinct`, in each validation query. Empty for models that a
-        study stores completely, and that are measured on a validation
-        part.
+        Values of each measure, by its name: a row for each of the D
+        different chosen models, in ascending order of their positions
+        (`distinct`), and a column for each of the Q validation queries.
+        Empty if the values can be computed again: a study then has the
+        models themselves, and the data have a validation part.
     """
 
     positions: Ints

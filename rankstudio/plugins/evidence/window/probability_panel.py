@@ -100,10 +100,13 @@ class ProbabilityPanel(Panel):
         self._show_view()
 
     def _show_view(self) -> None:
-        """Show the curves of the validity or of the halves, as chosen or as far as they apply.
+        """Show one of the panel's two views: selection probabilities, or the validity of the features.
 
-        Halves are halves of the queries, whose curves are the selection
-        probabilities. Emit `viewed` if the shown view has changed.
+        Selection probabilities are the shares of halves of the queries
+        that select a feature. Validity is the share of a model's
+        ranking that the features alone explain. If only one view
+        applies to the run, it is shown, else the one that the user
+        chose. Emit `viewed` if the shown view has changed.
         """
         is_chosen = self.view.value() == VALIDITY or not self._has_halves
         shows_validity = is_chosen and self._has_validity
