@@ -200,6 +200,10 @@ def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     for copy in ("a", "b"):
         shutil.copy(study, root / f"{copy}.rankstudio")
+    (root / "plan.toml").write_text('method = "gas"\ndata = "x"\n', encoding="utf-8")
+    for name, table in (("MQ2007", "spring.csv"), ("MQ2008", "summer.csv")):
+        part = root / name / "Fold1" / "train.txt"
+        assert main(["convert", str(part), str(root / table)]) == 0
     return root
 
 
@@ -217,7 +221,7 @@ def test_every_command_has_examples() -> None:
 )
 def test_examples_work(request, monkeypatch, capsys, example: str) -> None:
     words = shlex.split(example)
-    is_on_several = words[0] in ("rank-methods", "benchmark")
+    is_on_several = words[0] in ("rank-methods", "benchmark", "transfer")
     name = "several" if is_on_several else "place"
     monkeypatch.chdir(request.getfixturevalue(name))
     monkeypatch.setitem(sys.modules, "ir_datasets", COLLECTIONS)

@@ -97,6 +97,15 @@ class Files:
             "validity": ["validity", study, "--run", "1", "--keep", "1"],
             "drift": ["drift", test, str(self.folder / "data" / "train.txt")],
             TRANSFER: ["drift", data, "--study", study, "--run", "1"],
+            "transfer": [
+                "transfer",
+                data,
+                data,
+                "--method",
+                "rankrls",
+                "--lambda",
+                "1",
+            ],
             "judges": [
                 "judges",
                 data,

@@ -152,7 +152,7 @@ def listed(window: MainWindow) -> dict[int, tuple[str, int]]:
     dots = next(
         column for column in panel.table.rows_model.columns if column.key == "dot"
     )
-    return {row.key: (row.state, dots.of(row).category) for row in panel.rows()}
+    return {row.key: (row.state, dots.value_in(row).category) for row in panel.rows()}
 
 
 def press_delete(window: MainWindow, key: int) -> None:

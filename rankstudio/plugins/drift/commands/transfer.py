@@ -24,9 +24,9 @@ DESCRIPTION = """\
 Train the same method on each of several datasets, and measure each final model on the other datasets. On each
 dataset, the models of the others are ranked; the mean rank of a model says how well its data serve elsewhere.
 
-  rankstudio transfer MQ2008 OHSUMED
-  rankstudio transfer spring.csv summer.csv autumn.csv --method rankrls --measure NDCG@10
-  rankstudio transfer A B C --plan plan.toml --json
+  rankstudio transfer MQ2007 MQ2008
+  rankstudio transfer spring.csv summer.csv --protocol 5-fold --method rankrls --measure NDCG@10
+  rankstudio transfer MQ2007 MQ2008 --plan plan.toml --json
 
 All datasets need the same features, by their names, or by their ids if they have none. A dataset without folds
 needs --protocol, such as 5-fold."""
