@@ -75,15 +75,28 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
     common = read_only(np.concatenate(shared))
     # The first row of each part in the shared matrix: that of the first
     # of its pieces, where they follow each other in the order.
-    firsts = (starts[_index_within(order, sequence)] for sequence in sequences)
-    sliced = (
-        _without_buffers(part, common[first : first + part.n_documents])
-        for part, first in zip(parts, firsts, strict=True)
-    )
-    return [
-        Fold(fold.number, **{name: next(sliced) for name in fold.parts})
-        for fold in folds
-    ]
+    firsts = [starts[_index_within(order, sequence)] for sequence in sequences]
+    return _sliced_folds(folds, common, firsts)
+
+
+def _sliced_folds(
+    folds: Sequence[Fold], common: Floats, firsts: Sequence[int]
+) -> list[Fold]:
+    """Return the folds with parts that are slices of one matrix.
+
+    ``common`` has the rows of all parts. ``firsts`` has the first row of
+    each part, in the order of the folds and of the parts of a fold.
+    """
+    first_rows = iter(firsts)
+    sliced_folds = []
+    for fold in folds:
+        sliced_parts = {}
+        for name, part in fold.parts.items():
+            first = next(first_rows)
+            rows = common[first : first + part.n_documents]
+            sliced_parts[name] = _without_buffers(part, rows)
+        sliced_folds.append(Fold(fold.number, **sliced_parts))
+    return sliced_folds
 
 
 def _sequences(
