@@ -1,97 +1,211 @@
-"""Write the section of results.md on selectors over several datasets.
+"""Compute the tables of results.md, and write them into the page.
 
-rankstudio benchmark same-ranker --data FOLDER --out OUT --workers 1
-python docs/results.py OUT
+pip install ./examples/rankstudio-selectors
+python docs/results.py DATA OUT [--workers N]
+
+DATA is a folder with MQ2008, OHSUMED and MSLR-WEB10K_sample. OUT
+receives the study; the same command again resumes, and writes the page
+from what is there.
 """
 
 from __future__ import annotations
 
+import argparse
 import re
-import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
-from rankstudio.engine.analysis.reported_runs import ReportSource, read_study
+from rankstudio.cli import main
+from rankstudio.cli.output.text_tables import document
+from rankstudio.engine.analysis.reported_runs import ALL_DATA, ReportSource, RunChoice
+from rankstudio.engine.analysis.reported_runs import read_study as read_runs
+from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.storage.study import Study
-from rankstudio.engine.metrics.conventions import convention
-from rankstudio.engine.support.escaping import markdown_escaped
-from rankstudio.plugins.benchmark.commands.benchmark_tables import result_table
-from rankstudio.plugins.method_ranks.mean_ranks import MethodRanking, study_ranking
+from rankstudio.engine.export.figures.files import figure_bytes
+from rankstudio.engine.export.figures.style import style_of
+from rankstudio.plugins.benchmark.commands.results_page import (
+    dataset_tables,
+    ranking_tables,
+)
+from rankstudio.plugins.method_ranks.mean_ranks import study_ranking
+from rankstudio.plugins.method_ranks.rank_diagram import rank_diagram
 
-PAGE = Path(__file__).parent / "results.md"
-BEGIN = "<!-- Written by docs/results.py. -->"
-END = "<!-- End of the section by docs/results.py. -->"
+DOCS = Path(__file__).parent
+PAGE = DOCS / "results.md"
+IMAGES = DOCS / "images" / "results"
+METHODS = DOCS / "results.toml"
+BEGIN = "<!-- Written by docs/results.py: {section}. -->"
+END = "<!-- End of {section}. -->"
+"""Marks in the page around each section that is written."""
 
-COMMAND = """\
-<!-- not run: takes some minutes -->
+DIVIDED = {"MQ2008": "MQ2008", "OHSUMED": "OHSUMED/QueryLevelNorm"}
+"""Collections that are also cut into parts, by name, with their folders."""
 
-```sh
-rankstudio benchmark same-ranker --data letor --out OUT --workers 1
-python docs/results.py OUT
-```
-"""
+UNDIVIDED = "MSLR-WEB10K_sample"
+"""Collection that is too small to be cut."""
 
-INTRODUCTION = """\
-The first command computed these {n_runs} runs in {minutes} minutes on one busy core;
-the second one wrote the tables. Validation MAP selects the parameters and k in every
-fold. The rank on each dataset is in brackets, and **bold** is the best of a column.
-"""
+N_PARTS = 3
 
-MEASURES = ("MAP", "NDCG@10")
+RANKERS = 'ranker = ["rankrls", "ranksvm"]'
+"""Line of the plan with the rankers of all selectors; on the parts, RankRLS is the only one."""
 
+WORK = "These are {n} runs, computed in {minutes} minutes on two busy cores."
 
-def section(source: ReportSource) -> str:
-    """Return the text between the marks: command, datasets, and a table for each measure."""
-    rankings = [study_ranking([source], name) for name in MEASURES]
-    minutes = sum(run.result.seconds for run in source.runs) / 60
-    parts = [
-        COMMAND,
-        _introduction(rankings[0], len(source.runs), minutes),
-        *(_table(ranking) for ranking in rankings),
-        f"{' '.join(rankings[0].notes())}\n",
-    ]
-    return "\n".join(parts)
+SELECTORS = "Selectors, each followed by RankRLS, and RankRLS with all features"
+MODELS = "Methods that rank with their own models"
 
 
-def _introduction(ranking: MethodRanking, n_runs: int, minutes: float) -> str:
-    """Return the sentences on the runs, and a list of the datasets."""
-    sentences = INTRODUCTION.format(n_runs=n_runs, minutes=round(minutes))
-    scopes = [
-        f"- **{dataset.name}**: {dataset.scope}, {convention(dataset.convention).label}"
-        for dataset in ranking.table.datasets
-    ]
-    return "\n".join([sentences, *scopes, ""])
+def _is_selection(plan: Plan) -> bool:
+    """Return whether a plan ranks with RankRLS, with selected features or with all."""
+    return plan.ranker == "rankrls" or (plan.method == "rankrls" and not plan.ranker)
 
 
-def _table(ranking: MethodRanking) -> str:
-    """Return the table of a measure in Markdown, with the best values in bold."""
-    table = result_table(ranking)
-    rows = [
-        [
-            f"**{markdown_escaped(cell)}**"
-            if (row, column) in table.bold
-            else markdown_escaped(cell)
-            for column, cell in enumerate(cells)
-        ]
-        for row, cells in enumerate(table.rows)
-    ]
-    header = [f"{ranking.table.measure}: {table.header[0]}", *table.header[1:]]
-    aligned = ["---", *("---:" for _ in header[1:])]
-    lines = [map(markdown_escaped, header), aligned, *rows]
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+def _has_own_model(plan: Plan) -> bool:
+    """Return whether the method of a plan ranks with its own model."""
+    return not plan.ranker
 
 
-def written(page: str, text: str) -> str:
-    """Return the page with another text between the marks."""
-    pattern = rf"{re.escape(BEGIN)}.*?{re.escape(END)}"
-    changed, n = re.subn(
-        pattern, lambda _: f"{BEGIN}\n\n{text}\n{END}", page, flags=re.DOTALL
+FAMILIES: dict[str, tuple[str, Callable[[Plan], bool]]] = {
+    "selectors": (SELECTORS, _is_selection),
+    "models": (MODELS, _has_own_model),
+}
+"""Methods that are ranked together: title and rule, by the name of the picture."""
+
+
+def compute(data: Path, out: Path, workers: str) -> None:
+    """Run all methods on the datasets below a folder, and those of the parts on the parts."""
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "lightgbm_importance.py").write_text(_lightgbm_importance(), "utf-8")
+    methods = METHODS.read_text("utf-8")
+    (out / METHODS.name).write_text(methods, "utf-8")
+    datasets = [data / folder for folder in (*DIVIDED.values(), UNDIVIDED)]
+    _benchmark(out / METHODS.name, datasets, out / "whole", workers)
+
+    plan = out / "results-parts.toml"
+    plan.write_text(methods.replace(RANKERS, 'ranker = "rankrls"'), "utf-8")
+    for name, folder in DIVIDED.items():
+        write_parts(name, data / folder, out / "data")
+    _benchmark(plan, [out / "data", data / UNDIVIDED], out / "parts", workers)
+
+
+def _lightgbm_importance() -> str:
+    """Return the file lightgbm_importance.py as the guide prints it."""
+    page = (DOCS / "adding-a-method.md").read_text("utf-8")
+    code_block = re.search(
+        r"```python\n(# lightgbm_importance\.py\n.*?)```", page, re.DOTALL
     )
-    if n != 1:
-        raise SystemExit(f"{PAGE}: found {n} sections between the marks, expected one.")
-    return changed
+    if code_block is None:
+        raise SystemExit("adding-a-method.md: found no lightgbm_importance.py.")
+    return code_block[1]
+
+
+def _benchmark(plan: Path, datasets: list[Path], out: Path, workers: str) -> None:
+    """Call ``rankstudio benchmark``; both calls keep their runs in one study."""
+    words = ["benchmark", str(plan), "--out", str(out), "--workers", workers]
+    words += ["--study", str(out.parent / "study.rankstudio"), "--allow-code"]
+    words += ["--force"]
+    for dataset in datasets:
+        words += ["--data", str(dataset)]
+    status = main(words)
+    if status:
+        raise SystemExit(status)
+
+
+def write_parts(name: str, folder: Path, out: Path, n_parts: int = N_PARTS) -> None:
+    """Deal the queries of a collection to several files of LETOR text, in turn.
+
+    The test parts of the collection's folds have each query once.
+    """
+    texts = [""] * n_parts
+    part_of_query: dict[str, int] = {}
+    for path in sorted(folder.glob("Fold*/test.txt")):
+        for line in path.read_text("utf-8").splitlines(keepends=True):
+            query = line.split(maxsplit=2)[1]  # "qid:10032", after the label
+            part = part_of_query.setdefault(query, len(part_of_query) % n_parts)
+            texts[part] += line
+    out.mkdir(exist_ok=True)
+    for number, text in enumerate(texts, start=1):
+        path = out / f"{name} part {number} of {n_parts}.txt"
+        path.write_text(text, "utf-8")
+
+
+def sections(source: ReportSource) -> dict[str, str]:
+    """Return the texts of the page by the names of the sections between marks."""
+    return {"datasets": _datasets_text(source), "parts": _parts_text(source)}
+
+
+def _datasets_text(source: ReportSource) -> str:
+    """Return the tables of the datasets that are not cut into parts."""
+    is_part = re.compile(rf" part \d+ of {N_PARTS}$").search
+    whole = _with_runs(source, lambda run: not is_part(run.result.data_name))
+    seconds = sum(run.result.seconds for run in source.runs)
+    work = WORK.format(n=len(source.runs), minutes=round(seconds / 60))
+    return f"{work}\n\n{document(dataset_tables(whole), 'markdown')}"
+
+
+def _parts_text(source: ReportSource) -> str:
+    """Return the ranks of each family, with links to the pictures that `pictures` yields."""
+    texts = []
+    for name, (title, _) in FAMILIES.items():
+        texts.append(f"### {title}")
+        for measure in ("MAP", "NDCG@10"):
+            ranking = study_ranking([_family(source, name)], measure)
+            text = str(document(ranking_tables(ranking), "markdown"))
+            texts.append(re.sub("^## ", "#### ", text, flags=re.MULTILINE))
+        texts.insert(-1, f"![Mean ranks by MAP](images/results/{name}.svg)")
+    return "\n\n".join(texts)
+
+
+def pictures(source: ReportSource) -> Iterator[tuple[str, bytes]]:
+    """Yield the critical-difference diagrams by MAP: name and contents of each file."""
+    for name in FAMILIES:
+        diagram = rank_diagram(study_ranking([_family(source, name)], "MAP"))
+        yield f"{name}.svg", figure_bytes(diagram, style_of("column"), "svg")
+
+
+def _family(source: ReportSource, name: str) -> ReportSource:
+    """Return the runs on the seven datasets by the methods of a family."""
+    _, belongs = FAMILIES[name]
+    divided = {Path(folder).name for folder in DIVIDED.values()} | set(DIVIDED)
+    return _with_runs(
+        source,
+        lambda run: belongs(run.plan) and Path(run.plan.data).name not in divided,
+    )
+
+
+def _with_runs(source: ReportSource, wanted: Callable[..., bool]) -> ReportSource:
+    """Return a source with some of its runs."""
+    return replace(source, runs=tuple(run for run in source.runs if wanted(run)))
+
+
+def written(page: str, texts: Mapping[str, str]) -> str:
+    """Return the page with other texts between the marks of sections."""
+    for name, text in texts.items():
+        begin, end = (mark.format(section=name) for mark in (BEGIN, END))
+        head, found_begin, rest = page.partition(begin)
+        _, found_end, tail = rest.partition(end)
+        if not found_begin or not found_end:
+            raise SystemExit(f"{PAGE}: found no section {name} between marks.")
+        page = f"{head}{begin}\n\n{text}\n\n{end}{tail}"
+    return page
+
+
+def read_source(path: Path) -> ReportSource:
+    """Return all finished runs of a study."""
+    with Study.open(path, reading=True) as study:
+        return read_runs(study, choice=RunChoice(ALL_DATA), includes_hidden=True)
 
 
 if __name__ == "__main__":
-    with Study.open(Path(sys.argv[1]) / "study.rankstudio", reading=True) as study:
-        text = section(read_study(study))
-    PAGE.write_text(written(PAGE.read_text("utf-8"), text), encoding="utf-8")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--workers", default="auto")
+    args = parser.parse_args()
+    compute(args.data, args.out, args.workers)
+    source = read_source(args.out / "study.rankstudio")
+    PAGE.write_text(written(PAGE.read_text("utf-8"), sections(source)), "utf-8")
+    IMAGES.mkdir(exist_ok=True)
+    for name, contents in pictures(source):
+        (IMAGES / name).write_bytes(contents)

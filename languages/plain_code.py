@@ -36,7 +36,7 @@ KINDS = ("vague", "generic", "tuples", "splats", "nested", "docs", "width")
 # 36.8 characters a line, its code without docstrings and comments 33.4. A folder that is not
 # listed has those of the folder around it, and a new one those of new code.
 LIMITS: dict[str, tuple[float, ...]] = {
-    "": (0.0, 5.0, 0.0, 0.0, 0.0, 0.0, 36.0),
+    "": (0.0, 5.0, 0.0, 0.0, 0.0, 0.0, 36.1),
     "rankstudio/engine/support": (0.5, 8.0, 0.0, 0.0, 0.0, 0.0, 34.0),
     "rankstudio/engine/statistics": (0.0, 3.0, 0.0, 0.0, 0.0, 0.0, 35.0),
     "rankstudio/engine/metrics": (0.0, 7.0, 0.0, 0.0, 0.0, 0.0, 36.5),
@@ -75,7 +75,7 @@ LIMITS: dict[str, tuple[float, ...]] = {
     "tests/ui": (8.7, 3.0, 7.7, 0.3, 0.2, 4.2, 35.5),
     "tests": (8.8, 8.0, 5.2, 0.1, 0.3, 7.3, 34.5),
     "benchmarks": (7.3, 4.5, 12.5, 0.0, 0.0, 5.7, 36.0),
-    "docs": (7.9, 6.5, 3.7, 0.0, 0.0, 2.5, 35.0),
+    "docs": (7.9, 6.5, 3.7, 0.0, 0.0, 2.5, 35.5),
     "examples": (1.7, 6.5, 5.0, 0.0, 0.0, 0.7, 37.0),
     "languages": (9.1, 1.5, 0.9, 0.0, 0.9, 4.4, 38.5),
     "packaging": (9.9, 5.0, 5.6, 0.0, 0.0, 5.6, 34.0),

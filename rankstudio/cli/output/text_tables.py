@@ -11,6 +11,7 @@ from typing import Any
 from rankstudio.cli.terminal import Block
 from rankstudio.engine.errors import one_line, without_controls
 from rankstudio.engine.export.tables import TextTable, latex_text, markdown_text
+from rankstudio.engine.support.escaping import markdown_escaped
 from rankstudio.engine.support.number_format import NOTHING
 
 _NOTE_WIDTH = 110
@@ -68,9 +69,12 @@ def _table_as_text(table: TextTable) -> str:
 
 def _table_as_markdown(table: TextTable) -> str:
     """Return a table in Markdown, below a heading."""
-    text = markdown_text(table.header, table.rows, table.left)
+    text = markdown_text(table.header, table.rows, table.left, table.bold)
     return "\n\n".join(
-        filter(None, [f"## {one_line(table.title)}", text, one_line(table.note)])
+        filter(
+            None,
+            [f"## {markdown_escaped(table.title)}", text, markdown_escaped(table.note)],
+        )
     )
 
 

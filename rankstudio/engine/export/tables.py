@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from math import isnan
@@ -98,6 +98,7 @@ def markdown_text(
     header: Sequence[str],
     rows: Sequence[Sequence[str]],
     left_columns: Sequence[int] = (0,),
+    bold: Collection[tuple[int, int]] = (),
 ) -> str:
     """Return a header and rows of text as a Markdown table.
 
@@ -110,10 +111,14 @@ def markdown_text(
         Markdown readers, including Qt's, merge empty cells.
     left_columns : sequence of int
         Indices of the left-aligned columns; the others contain numbers.
+    bold : collection of (int, int)
+        Highlighted cells, by row (without the header) and column.
     """
     escaped_rows = [
         [markdown_escaped(cell) or "–" for cell in row] for row in (header, *rows)
     ]
+    for row, column in bold:
+        escaped_rows[row + 1][column] = f"**{escaped_rows[row + 1][column]}**"
     return markdown_lines(escaped_rows, left_columns)
 
 

@@ -38,8 +38,11 @@ FOLDER = "rankstudio-benchmark"
 """Default folder of the results."""
 
 REPORT = "report.html"
+PAGE = "results.md"
 DIAGRAM = "ranks.pdf"
+PICTURE = "ranks.svg"
 VALUES = "ranks.csv"
+OUTPUTS = (REPORT, PAGE, DIAGRAM, PICTURE, VALUES)
 """Files in the folder of the results, beside the study."""
 
 HELP = "run the same methods on all datasets below a folder, and rank them"
@@ -52,8 +55,9 @@ datasets. PLAN names methods, parameters, protocol and measures; without one, fi
   rankstudio benchmark same-ranker --data letor     eight selectors followed by the same ranker
   rankstudio benchmark methods.toml --data letor --data more --out results
 
-OUT receives the study, ranks.pdf with the critical-difference diagram, ranks.csv with all digits, and
-report.html. The study keeps completed units: run the same command again to resume, or to add datasets."""
+OUT receives the study, ranks.pdf and ranks.svg with the critical-difference diagram, ranks.csv with all
+digits, results.md with the values, tests and ranks as tables in Markdown, and report.html. The study keeps
+completed units: run the same command again to resume, or to add datasets."""
 
 EPILOG = """\
 datasets:
@@ -255,7 +259,7 @@ def _refuse_outputs(
     """Refuse to replace data, the study, or files that no earlier part of the benchmark wrote."""
     from rankstudio.engine.data.fold_files import refuse_inputs
 
-    outputs = [args.out / name for name in (REPORT, DIAGRAM, VALUES)]
+    outputs = [args.out / name for name in OUTPUTS]
     datasets = [dataset.path for dataset in benchmark.datasets]
     refuse_inputs([study], datasets)
 
@@ -312,7 +316,7 @@ def _finish(
         choice = RunChoice(ALL_DATA, numbers)
         source = read_study(opened_study, choice=choice, includes_hidden=True)
     ranking = _ranking(source, name)
-    _write_files(args.out, source, ranking, name)
+    _write_files(args.out, benchmark.comparison.title, source, ranking, name)
     _print_results(args, benchmark, ranking)
 
 
@@ -328,30 +332,43 @@ def _ranking(source: ReportSource, name: str) -> MethodRanking | None:
 
 
 def _write_files(
-    out: Path, source: ReportSource, ranking: MethodRanking | None, name: str
+    out: Path,
+    title: str,
+    source: ReportSource,
+    ranking: MethodRanking | None,
+    name: str,
 ) -> None:
-    """Write the report into a folder and, if there is a ranking, its values and its diagram.
+    """Write the report and the page into a folder and, if there is a ranking, its values and diagram.
 
-    ``out`` is the folder, and ``source`` has the runs to report.
-    ``name`` is the measure of the report; "" for the measure that the
-    runs select by.
+    ``out`` is the folder, ``title`` that of the benchmark, and
+    ``source`` has the runs to report. ``name`` is the measure of the
+    report; "" for the measure that the runs select by.
     """
     from dataclasses import replace
 
     from rankstudio.engine.export.figures.files import figure_bytes
     from rankstudio.engine.export.figures.style import style_of
+    from rankstudio.plugins.benchmark.commands.results_page import results_page
     from rankstudio.plugins.method_ranks.rank_diagram import rank_diagram
     from rankstudio.plugins.method_ranks.ranking_tables import values_csv
     from rankstudio.plugins.report.document import html_page, wanted_keys
     from rankstudio.plugins.report.report import make_report
 
     # The report with the sections that the settings of the study include.
-    report = make_report(replace(source, measure=name))
-    report = report.arranged(wanted_keys(source.settings.sections))
-    files: dict[Path, str | bytes] = {out / REPORT: html_page(report)}
+    source = replace(source, measure=name)
+    report = make_report(source).arranged(wanted_keys(source.settings.sections))
+    files: dict[Path, str | bytes] = {
+        out / REPORT: html_page(report),
+        out / PAGE: results_page(title, source, ranking, PICTURE),
+    }
     if ranking is not None:
-        diagram = figure_bytes(rank_diagram(ranking), style_of("column"), "pdf")
-        files |= {out / DIAGRAM: diagram, out / VALUES: values_csv(ranking)}
+        diagram = rank_diagram(ranking)
+        style = style_of("column")
+        files |= {
+            out / DIAGRAM: figure_bytes(diagram, style, "pdf"),
+            out / PICTURE: figure_bytes(diagram, style, "svg"),
+            out / VALUES: values_csv(ranking),
+        }
     for path, text in files.items():
         write_output(path, text)
 

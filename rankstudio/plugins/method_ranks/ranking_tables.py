@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from rankstudio.engine.export.tables import TextTable, csv_text, p_text
 from rankstudio.engine.language import tr
-from rankstudio.plugins.method_ranks.mean_ranks import MethodRanking
+from rankstudio.plugins.method_ranks.mean_ranks import MethodRanking, RankTests
+from rankstudio.plugins.method_ranks.rank_tests import MethodPair
 
 _MAX_MATRIX = 20  # methods up to which wins are a matrix
 
@@ -81,10 +83,27 @@ def pairs_table(ranking: MethodRanking) -> TextTable:
     Of very many methods, only pairs with the best one have posterior
     probabilities.
     """
+    assert ranking.tests is not None
+    return _tests_table(
+        ranking, tr("Pairs of methods"), ranking.tests, ranking.tests.pairs
+    )
+
+
+def best_pairs_table(ranking: MethodRanking) -> TextTable:
+    """Return the table of the tests of each method against the best ranked one."""
     tests = ranking.tests
     assert tests is not None
+    pairs = [pair for pair in tests.pairs if pair.first == 0]
+    title = tr("Methods against the best ranked one, {method}")
+    return _tests_table(ranking, title.format(method=ranking.methods[0]), tests, pairs)
+
+
+def _tests_table(
+    ranking: MethodRanking, title: str, tests: RankTests, pairs: Sequence[MethodPair]
+) -> TextTable:
+    """Return a table of the tests of some pairs of methods."""
     rows = []
-    for pair in tests.pairs:
+    for pair in pairs:
         # `wins` has the number of datasets on which the first method of a pair wins.
         wins = int(ranking.wins[pair.first, pair.second])
         losses = int(ranking.wins[pair.second, pair.first])
@@ -109,9 +128,7 @@ def pairs_table(ranking: MethodRanking) -> TextTable:
         "p (W): Wilcoxon's signed ranks, exact for up to 50 datasets, without datasets that do not differ. "
         "Holm corrects for all pairs. P: Bayesian signed ranks; equal means within ±{rope:g}."
     )
-    return TextTable(
-        tr("Pairs of methods"), header, rows, (0, 1), text.format(rope=ranking.rope)
-    )
+    return TextTable(title, header, rows, (0, 1), text.format(rope=ranking.rope))
 
 
 def wins_table(ranking: MethodRanking) -> TextTable:

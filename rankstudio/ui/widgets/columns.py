@@ -651,13 +651,15 @@ def table_text(columns: Sequence[Column], rows: Sequence[Row], ending: str) -> s
     other ``ending``. In CSV numbers have all their digits; the other
     formats have the texts of the cells.
     """
-    text_of_table = {".tex": latex_text, ".md": markdown_text}.get(ending)
-    if text_of_table is None:
+    if ending not in (".tex", ".md"):
         return separated_text(columns, rows)
     written_columns = [c for c in columns if c.kind not in _DRAWN]
     texts = [[c.text(row) for c in written_columns] for row in rows]
     left_aligned = [i for i, c in enumerate(written_columns) if c.align == "left"]
-    return (
-        text_of_table([c.written_title for c in written_columns], texts, left_aligned)
-        + "\n"
+    titles = [c.written_title for c in written_columns]
+    text = (
+        latex_text(titles, texts, left_aligned)
+        if ending == ".tex"
+        else markdown_text(titles, texts, left_aligned)
     )
+    return f"{text}\n"

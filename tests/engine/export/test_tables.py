@@ -22,6 +22,13 @@ def test_markdown_has_no_empty_cells_and_keeps_bars() -> None:
     )
 
 
+def test_highlighted_cells_are_bold_in_markdown() -> None:
+    rows = [["*a*", "0.5"], ["b", "0.25"]]
+    lines = markdown_text(["method", "MAP"], rows, bold={(0, 0), (1, 1)}).splitlines()
+    assert lines[2] == r"| **\*a\*** |      0.5 |"
+    assert lines[3] == "| b         | **0.25** |"
+
+
 @pytest.mark.parametrize("separator", [",", "\t"])
 def test_csv_keeps_ends_of_lines_within_a_cell(separator: str) -> None:
     rows = [["a\rb", "c\nd", "e\n"], ["1", "2", "3"]]

@@ -3,14 +3,11 @@
 import csv
 import json
 import shutil
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 
 import pytest
 
 from rankstudio.cli import main
 from rankstudio.cli.interrupts import INTERRUPTED
-from rankstudio.engine.analysis.reported_runs import read_study
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.experiment.storage.study_contents import SealMark
@@ -187,23 +184,3 @@ def test_the_sizes_are_those_of_the_loader(collection, words, answer):
         parts = opened.folds[0].parts.values()
         assert described["documents"] == sum(part.n_documents for part in parts)
         assert described["queries"] == sum(part.n_queries for part in parts)
-
-
-def test_the_page_on_results_gets_the_tables_between_its_marks(finished):
-    page = Path(__file__).parents[3] / "docs" / "results.md"
-    specification = spec_from_file_location("results", page.with_suffix(".py"))
-    results_page = module_from_spec(specification)
-    specification.loader.exec_module(results_page)
-    with Study.open(finished / "study.rankstudio", reading=True) as study:
-        text = results_page.section(read_study(study))
-    # Two measures, each with a row per method.
-    assert text.count("| RankRLS |") == 2
-    assert "Tests need at least 5 datasets, found 3" in text
-    before = page.read_text("utf-8")
-    after = results_page.written(before, text)
-    head, _, tail = before.partition(results_page.BEGIN)
-    assert after.startswith(head + results_page.BEGIN)
-    assert after.endswith(tail.partition(results_page.END)[2])
-    assert results_page.written(after, text) == after
-    with pytest.raises(SystemExit):
-        results_page.written(head, text)

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
+from rankstudio.cli.output.comparison_tables import plan_text
 from rankstudio.cli.progress_bar import clock
 from rankstudio.cli.terminal import Block
 from rankstudio.engine.errors import one_line
@@ -69,7 +70,7 @@ def times_table(benchmark: PlannedBenchmark) -> TextTable:
     # order.
     columns = [dataset.runs for dataset in benchmark.datasets]
     rows = [
-        (runs[0].plan.title, *map(_time_text, runs), _total_text(runs))
+        (plan_text(runs[0].plan), *map(_time_text, runs), _total_text(runs))
         for runs in zip(*columns, strict=True)
     ]
     totals = [_total_text(runs) for runs in columns]
@@ -102,7 +103,7 @@ def _clock(seconds: float) -> str:
 def problems_table(datasets: Sequence[PlannedDataset]) -> TextTable:
     """Return the runs that are impossible, with the reasons."""
     rows = [
-        (run.plan.title, dataset.name, run.problem)
+        (plan_text(run.plan), dataset.name, run.problem)
         for dataset in datasets
         for run in dataset.runs
         if run.problem
