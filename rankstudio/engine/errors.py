@@ -76,14 +76,17 @@ def nearest(word: object, candidates: Iterable[str], alike: float = ALIKE) -> st
     """Return the candidate that is most like a word, ignoring case, or "".
 
     "" means that none is similar enough: ``alike`` is the least similarity, from 0 to
-    1. An underscore in the word counts as a hyphen.
+    1. The only candidate that begins with the word is similar enough, as in "l1" for
+    "l1-path". An underscore in the word counts as a hyphen.
     """
     by_key = {name.casefold(): name for name in candidates}
     if not isinstance(word, str):
         return ""
-    close = get_close_matches(
-        word.strip().casefold().replace("_", "-"), by_key, n=1, cutoff=alike
-    )
+    key = word.strip().casefold().replace("_", "-")
+    close = get_close_matches(key, by_key, n=1, cutoff=alike)
+    if not close and len(key) > 1:
+        longer = [name for name in by_key if name.startswith(key)]
+        close = longer if len(longer) == 1 else []
     return by_key[close[0]] if close else ""
 
 

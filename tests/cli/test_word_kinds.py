@@ -124,6 +124,7 @@ def test_a_model_is_a_word_or_an_option(
             "leave-query-out",
         ),
         ("run --sample --method rankrls --rule smalest", "smallest"),
+        ("run --sample --method l1", "l1-path"),
         ("run --data daat.csv --method rankrls", "data.csv"),
         ("run selecters --sample", "selectors"),
         *of_commands_there(
