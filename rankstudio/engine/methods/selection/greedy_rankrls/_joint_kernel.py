@@ -174,7 +174,16 @@ def _learn(
                 regularization if regularization > remainder else remainder
             )
             beta[a, i] /= factor[a, a, i]
-    # The backward substitution.
+    _substitute_backwards(size, factor, beta)
+
+
+@fused_inlined
+def _substitute_backwards(size: int, factor: Floats, beta: Floats) -> None:
+    """Replace ``beta`` by the solution of L'x = beta for each query of a block.
+
+    L is the factor of a group of ``size`` features, of shape (size,
+    size, BLOCK) with all queries, and ``beta`` is (size, BLOCK).
+    """
     for a in range(size - 1, -1, -1):
         for c in range(a + 1, size):
             for i in range(BLOCK):
