@@ -1,6 +1,6 @@
 """Compute the tables of results.md, and write them into the page.
 
-pip install ./examples/rankstudio-selectors
+pip install ".[xgboost,catboost]" ./examples/rankstudio-selectors
 python docs/results.py DATA OUT [--workers N]
 
 DATA is a folder with MQ2008, OHSUMED and MSLR-WEB10K_sample. OUT

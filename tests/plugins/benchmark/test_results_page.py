@@ -1,4 +1,4 @@
-"""The page of a benchmark: means of each part, tests against a choice without the test part, ranks."""
+"""The page of a benchmark: means of each part, tests against a choice by other values, ranks."""
 
 import re
 from dataclasses import replace
@@ -11,7 +11,7 @@ from rankstudio.engine.analysis.reported_runs import read_study
 from rankstudio.engine.analysis.reported_runs import tests_of as paired_tests
 from rankstudio.engine.experiment.results.part import Part
 from rankstudio.engine.experiment.storage.study import Study
-from rankstudio.engine.experiment.storage.study_contents import SealMark
+from rankstudio.engine.experiment.storage.study_contents import RunLabel, SealMark
 from rankstudio.engine.export.tables import p_text
 from rankstudio.plugins.benchmark.commands.results_page import (
     dataset_tables,
@@ -88,7 +88,7 @@ def test_cells_are_the_means_of_both_parts_over_the_folds(out, source):
     assert (out / "ranks.svg").read_bytes().lstrip().startswith(b"<?xml")
 
 
-def test_the_reference_is_chosen_without_the_test_part(source):
+def test_the_reference_has_the_best_cross_fitted_mean(source):
     for group in source.groups:
         table = means_table(group)
         p_cells = [row[-1] for row in table.rows]
@@ -149,6 +149,14 @@ def test_hostile_names_are_text(source):
     kinds = {child.type for token in tree for child in token.children or ()}
     assert kinds <= {"text", "text_special", "strong_open", "strong_close"}
     assert not {"html_block", "fence", "code_block"} & {token.type for token in tree}
+
+
+def test_the_name_that_a_user_gave_a_run_is_that_of_its_row(source):
+    first, *others = source.runs
+    named = replace(first, label=RunLabel(name="my baseline"))
+    table = next(iter(dataset_tables(replace(source, runs=(named, *others)))))
+    assert [row[0] for row in table.rows][0] == "my baseline"
+    assert "my baseline" not in [row[0] for row in table.rows][1:]
 
 
 def test_a_single_run_has_no_best_and_no_test(source):

@@ -92,7 +92,8 @@ def means_table(group: ReportedGroup) -> TextTable:
 
     Each measure has a cross-fitted mean and a mean on the test part, as
     far as they are known. The tests are against the run with the best
-    cross-fitted mean: a choice that has not seen the test part.
+    cross-fitted mean, so that test values do not choose their own
+    reference.
     """
     names = list(
         dict.fromkeys(name for run in group.runs for name in run.plan.measures)
@@ -109,9 +110,7 @@ def means_table(group: ReportedGroup) -> TextTable:
     for run in group.runs:
         cells = [_mean_text(run, name, part) for name, part in columns]
         p_cells = [p_values.get(run.number, NOTHING)] if p_values else []
-        rows.append(
-            (plan_text(run.plan), range_text(run.result.sizes), *cells, *p_cells)
-        )
+        rows.append((_method_text(run), range_text(run.result.sizes), *cells, *p_cells))
     labels = [f"{name}, {_PART_LABELS[part]}" for name, part in columns]
     p_label = [f"p ({group.measure})"] if p_values else []
     header = ("method", "k", *labels, *p_label)
@@ -123,6 +122,11 @@ def means_table(group: ReportedGroup) -> TextTable:
         _note(group, names, reference if p_values else None),
         _best_cells(group, columns),
     )
+
+
+def _method_text(run: ReportedRun) -> str:
+    """Return the user's name of a run, or else its methods with the parameters that are no defaults."""
+    return run.label.name or plan_text(run.plan)
 
 
 def _mean_text(run: ReportedRun, name: str, part: Part) -> str:
@@ -172,12 +176,12 @@ def _note(
     ]
     if reference is not None:
         sentences.append(
-            f"p: Fisher's randomisation test of {group.measure} against {plan_text(reference.plan)}, which has "
+            f"p: Fisher's randomisation test of {group.measure} against {_method_text(reference)}, which has "
             f"the best cross-fitted {group.measure}; Holm's correction for {len(group.runs) - 1} runs."
         )
     for reason, runs in grouped(group.runs, lambda run: run.result.unfitted).items():
         if reason is not None:
-            methods = ", ".join(plan_text(run.plan) for run in runs)
+            methods = ", ".join(map(_method_text, runs))
             sentences.append(f"No cross-fitted values of {methods}: {reason.sentence}.")
     return " ".join(filter(None, sentences))
 
@@ -205,9 +209,10 @@ def _best_cells(
 
 def _printed_table(group: ReportedGroup, printed: Sequence[PublishedRow]) -> TextTable:
     """Return the table of the values that papers print for the methods of a group."""
+    run_by_number = {run.number: run for run in group.runs}
     rows = [
         (
-            plan_text(row.run.plan),
+            _method_text(run_by_number[row.key]),
             row.measure,
             fixed(row.ours),
             fixed(row.printed.value),
