@@ -431,8 +431,7 @@ def _count_features(
     tally[VALUES] += count
     if lengths.shape[0]:
         lengths[row] = count
-    if greatest > tally[GREATEST_ID]:
-        tally[GREATEST_ID] = greatest
+    tally[GREATEST_ID] = max(greatest, tally[GREATEST_ID])
 
 
 @inlined
