@@ -161,7 +161,7 @@ def pictures(source: ReportSource) -> Iterator[tuple[str, bytes]]:
     """Yield the critical-difference diagrams by MAP: name and contents of each file."""
     for name in FAMILIES:
         diagram = rank_diagram(study_ranking([_family(source, name)], "MAP"))
-        yield f"{name}.svg", figure_bytes(diagram, style_of("column"), "svg")
+        yield f"{name}.svg", figure_bytes(diagram, style_of("page"), "svg")
 
 
 def _family(source: ReportSource, name: str) -> ReportSource:
