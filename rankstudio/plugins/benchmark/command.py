@@ -45,6 +45,9 @@ VALUES = "ranks.csv"
 OUTPUTS = (REPORT, PAGE, DIAGRAM, PICTURE, VALUES)
 """Files in the folder of the results, beside the study."""
 
+_COLUMN_LETTERS = 18
+"""Longest name of a method that a diagram in the width of a column shows in full."""
+
 HELP = "run the same methods on all datasets below a folder, and rank them"
 DESCRIPTION = """\
 Find the datasets below a folder, run the same methods on each of them, and rank the methods over the
@@ -363,7 +366,8 @@ def _write_files(
     }
     if ranking is not None:
         diagram = rank_diagram(ranking)
-        style = style_of("column")
+        longest = max(map(len, ranking.methods))
+        style = style_of("column" if longest <= _COLUMN_LETTERS else "page")
         files |= {
             out / DIAGRAM: figure_bytes(diagram, style, "pdf"),
             out / PICTURE: figure_bytes(diagram, style, "svg"),

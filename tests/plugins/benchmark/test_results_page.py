@@ -1,7 +1,9 @@
 """The page of a benchmark: means of each part, tests against a choice by other values, ranks."""
 
 import re
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
@@ -13,6 +15,7 @@ from rankstudio.engine.experiment.results.part import Part
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.experiment.storage.study_contents import RunLabel, SealMark
 from rankstudio.engine.export.tables import p_text
+from rankstudio.plugins.benchmark import command
 from rankstudio.plugins.benchmark.commands.results_page import (
     dataset_tables,
     means_table,
@@ -132,6 +135,23 @@ def test_nothing_of_a_sealed_test_part_is_on_the_page(out, source, collection):
             for run in source.datasets()["alpha"]
         ]
         assert [row[column].strip("*") for row in rows] == means
+
+
+def width_of(picture: Path) -> float:
+    """Return the width of an SVG in millimetres."""
+    width = re.search(r'<svg [^>]*width="([0-9.]+)pt"', picture.read_text("utf-8"))[1]
+    return float(width) / 72 * 25.4
+
+
+def test_long_names_make_the_diagram_as_wide_as_a_page(
+    out, collection, tmp_path, monkeypatch
+):
+    assert width_of(out / "ranks.svg") == pytest.approx(85, abs=1)
+    folder = shutil.copytree(out.parent, tmp_path / "copy")
+    monkeypatch.setattr(command, "_COLUMN_LETTERS", len("RankSVM") - 1)
+    words = ["benchmark", str(folder / "three.toml"), "--data", str(collection)]
+    assert main([*words, "--out", str(folder / "out")]) == 0
+    assert width_of(folder / "out" / "ranks.svg") == pytest.approx(178, abs=1)
 
 
 HOSTILE = "a](x) <script>alert(1)</script> **b** | `c` # \n## d"
