@@ -167,7 +167,7 @@ def pictures(source: ReportSource) -> Iterator[tuple[str, bytes]]:
 def _family(source: ReportSource, name: str) -> ReportSource:
     """Return the runs on the seven datasets by the methods of a family."""
     _, belongs = FAMILIES[name]
-    divided = {Path(folder).name for folder in DIVIDED.values()} | set(DIVIDED)
+    divided = {Path(folder).name for folder in DIVIDED.values()}
     return _with_runs(
         source,
         lambda run: belongs(run.plan) and Path(run.plan.data).name not in divided,

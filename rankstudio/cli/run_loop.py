@@ -82,8 +82,6 @@ def carry_on(work: RunInProgress, stop: Stop) -> bool:
     # A log must not contain measures of a sealed test part.
     if work.log is not None and work.study is not None:
         work.log.sealed = is_sealed(work.study.seal_marks, work.dataset)
-    if work.study is not None:
-        _note_changed_data(work.study, work)
     try:
         # The generator is closed after Ctrl+C, too, so that its threads end.
         with (
@@ -108,28 +106,6 @@ def carry_on(work: RunInProgress, stop: Stop) -> bool:
         work.seconds = time.perf_counter() - began
     tell(f"Stopped. Completed folds kept: {len(work.folds)}.", file=sys.stderr)
     return True
-
-
-def _note_changed_data(study: Study, work: RunInProgress) -> None:
-    """Print a note if a study has the run on earlier contents of the data, and not on these.
-
-    Such a run is not resumed: a new run is added, on the data as they
-    are now.
-    """
-    earlier_runs = [
-        summary.key for summary in study.runs() if summary.key.plan.agrees(work.plan)
-    ]
-    differences = {
-        run: study.data(run).difference(work.dataset) for run in earlier_runs
-    }
-    if not differences or not all(differences.values()):
-        return
-    run, difference = differences.popitem()  # the latest run
-    tell(
-        f"Note: {difference} Run {run.id} keeps its results; a new run computes those of the data as they "
-        "are now.",
-        file=sys.stderr,
-    )
 
 
 def _run_events(work: RunInProgress) -> Generator[Event, None, None]:

@@ -54,19 +54,3 @@ def test_without_cause_there_is_none(file: Path, done) -> None:
     command = ["run", "--data", str(file), "--method", "fsmrank", "--project", "yes"]
     printed = done(command)
     assert "similarities of the features" not in printed.out + printed.err
-
-
-def test_a_new_run_on_changed_data_is_noted(file: Path, tmp_path: Path, done) -> None:
-    data = tmp_path / "data.txt"
-    lines = file.read_text().splitlines()
-    data.write_text("\n".join(lines) + "\n")
-    command = ["run", "--data", str(data), "--method", "gas", "--protocol", "3-fold"]
-    command += ["--study", str(tmp_path / "study.rankstudio")]
-    for _ in range(2):  # the second time, the run is there
-        assert "keeps its results" not in done(command).err
-    data.write_text("\n".join(lines[10:]) + "\n")  # without the first query
-    noted = done(command).err
-    assert noted.count("Run 1 keeps its results") == 1
-    assert "keeps its results" not in done(command).err
-    # Other parameters make another run, which continues nothing.
-    assert "keeps its results" not in done([*command, "--seed", "1"]).err

@@ -285,7 +285,7 @@ class Study:
         plan = with_data_format(plan, dataset)
         data_fingerprint = fingerprint(dataset)
         location = str(dataset.path.absolute()) if dataset.path is not None else ""
-        self._refuse_changes(plan, location, data_fingerprint.files)
+        self._refuse_changes(plan, location, dataset, data_fingerprint.files)
         versions_text = as_json(versions(plan.sources))
         checksum = data_fingerprint.checksum
 
@@ -915,13 +915,19 @@ class Study:
         return None
 
     def _refuse_changes(
-        self, plan: Plan, location: str, sources: Sequence[Source]
+        self,
+        plan: Plan,
+        location: str,
+        dataset: FoldedDataset,
+        sources: Sequence[Source],
     ) -> None:
         """Raise ChangedDataError if files at a location have changed since a run of the study.
 
         `sources` are the files as they are now, with their checksums.
         They are compared with the files that earlier runs of the plan's
-        columns have recorded for this location.
+        columns have recorded for this location. Data that a protocol
+        divides have no files of their own; of them, the first file of
+        `dataset` is compared.
         """
         # Only runs with the same columns count: with other columns, or
         # the labels of another judge, the same file has another
@@ -938,6 +944,8 @@ class Study:
             # A damaged record cannot prove a change.
             with suppress(*IMPOSSIBLE):
                 change_text = change(_sources(row["files"]), sources)
+            if not change_text and _has_other_first_file(row, dataset):
+                change_text = tr("{path}: the file changed").format(path=location)
             if change_text and row.id in used_datasets:
                 text = tr(
                     "{changed}. The runs in {path} used the earlier version of this file: restore "
@@ -1142,6 +1150,18 @@ def _now() -> str:
 _MAX_REASON_LENGTH = 300  # characters of the reason why a plan cannot be read
 _MAX_CELL_LENGTH = 20  # characters of a cell that a sentence quotes
 _MAX_METHOD_LENGTH = 1 << 20  # characters of the description of a method
+
+
+def _has_other_first_file(row: Row, dataset: FoldedDataset) -> bool:
+    """Return whether the recorded first file of some data had other contents than that of a dataset.
+
+    Nothing is known of data in memory, and of records of earlier
+    versions.
+    """
+    recorded = row["first_file"]
+    return bool(recorded and dataset.origin.checksum) and (
+        recorded != dataset.origin.checksum
+    )
 
 
 def write_data(

@@ -13,11 +13,13 @@ from experiment.small import dataset
 from experiment.stored import PLAN, fill, finished
 from wording import naming
 
+from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.splitting.splits import k_fold
 from rankstudio.engine.errors import ChangedDataError, StoreError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
+from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.reports import results_as_dict
 from rankstudio.engine.experiment.results.events import RunFinished, StepDone
 from rankstudio.engine.experiment.resume import run_stored
@@ -269,6 +271,28 @@ def test_files_of_removed_runs_alone_may_change(path: Path, tmp_path: Path) -> N
             study.begin(PLAN, changed)
         study.remove(key)
         study.begin(PLAN, changed)
+
+
+def test_a_changed_file_is_refused_where_a_protocol_divides_it(
+    path: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "train.txt"
+    save_letor(dataset().folds[0].train, file, comments=False)
+
+    def divided(protocol: str) -> FoldedDataset:
+        return parse_protocol(protocol).divide(open_dataset(file), 0)
+
+    plan = PLAN.changed(data=str(file), protocol="3-fold")
+    with Study.create(path) as study:
+        key = study.begin(plan, divided("3-fold"))
+        assert study.begin(plan, divided("3-fold")).id == key.id
+        # Another protocol, or other queries for training, are no change.
+        study.begin(plan.changed(protocol="2-fold"), divided("2-fold"))
+        study.begin(plan.changed(protocol="given"), open_dataset(file))
+        save_letor(dataset().folds[1].train, file, comments=False)
+        for protocol in ("3-fold", "2-fold"):
+            with pytest.raises(ChangedDataError, match="the file changed"):
+                study.begin(plan.changed(protocol=protocol), divided(protocol))
 
 
 def test_a_table_is_not_changed_by_other_columns_or_another_judge(
