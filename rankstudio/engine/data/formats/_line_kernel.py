@@ -411,27 +411,17 @@ def _read_features(
         elif status == HARD:
             _note_hard(hard, tally, row, number - 1, begin - base, i - base)
     # Sum up the row, also if it is invalid.
-    _count_features(row, count, greatest, lengths, tally)
+    tally[VALUES] += count
+    if lengths.shape[0]:
+        lengths[row] = count
+    tally[GREATEST_ID] = (
+        greatest if greatest > tally[GREATEST_ID] else tally[GREATEST_ID]
+    )
     if problem != FINE:
         tally[ERROR] = problem
         tally[ERROR_AT] = problem_address - base
         return FAILED
     return i
-
-
-@inlined
-def _count_features(
-    row: int, count: int, greatest: int, lengths: Ints, tally: Ints
-) -> None:
-    """Add the number of features of a row, and the greatest of their ids, to the tally.
-
-    ``lengths`` gets the number of each row; it has no entries if zeros
-    are stored.
-    """
-    tally[VALUES] += count
-    if lengths.shape[0]:
-        lengths[row] = count
-    tally[GREATEST_ID] = max(greatest, tally[GREATEST_ID])
 
 
 @inlined
