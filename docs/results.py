@@ -153,7 +153,7 @@ def _parts_text(source: ReportSource) -> str:
             ranking = study_ranking([_family(source, name)], measure)
             text = str(document(ranking_tables(ranking), "markdown"))
             texts.append(re.sub("^## ", "#### ", text, flags=re.MULTILINE))
-        texts.insert(-1, f"![Mean ranks by MAP](images/results/{name}.svg)")
+        texts.insert(-1, f"![Mean ranks by MAP](images/results/{name}.png)")
     return "\n\n".join(texts)
 
 
@@ -161,7 +161,7 @@ def pictures(source: ReportSource) -> Iterator[tuple[str, bytes]]:
     """Yield the critical-difference diagrams by MAP: name and contents of each file."""
     for name in FAMILIES:
         diagram = rank_diagram(study_ranking([_family(source, name)], "MAP"))
-        yield f"{name}.svg", figure_bytes(diagram, style_of("page"), "svg")
+        yield f"{name}.png", figure_bytes(diagram, style_of("page"), "png", 200)
 
 
 def _family(source: ReportSource, name: str) -> ReportSource:

@@ -40,7 +40,7 @@ FOLDER = "rankstudio-benchmark"
 REPORT = "report.html"
 PAGE = "results.md"
 DIAGRAM = "ranks.pdf"
-PICTURE = "ranks.svg"
+PICTURE = "ranks.png"
 VALUES = "ranks.csv"
 OUTPUTS = (REPORT, PAGE, DIAGRAM, PICTURE, VALUES)
 """Files in the folder of the results, beside the study."""
@@ -58,7 +58,7 @@ datasets. PLAN names methods, parameters, protocol and measures; without one, fi
   rankstudio benchmark same-ranker --data letor     eight selectors followed by the same ranker
   rankstudio benchmark methods.toml --data letor --data more --out results
 
-OUT receives the study, ranks.pdf and ranks.svg with the critical-difference diagram, ranks.csv with all
+OUT receives the study, ranks.pdf and ranks.png with the critical-difference diagram, ranks.csv with all
 digits, results.md with the values, tests and ranks as tables in Markdown, and report.html. The study keeps
 completed units: run the same command again to resume, or to add datasets."""
 
@@ -370,7 +370,7 @@ def _write_files(
         style = style_of("column" if longest <= _COLUMN_LETTERS else "page")
         files |= {
             out / DIAGRAM: figure_bytes(diagram, style, "pdf"),
-            out / PICTURE: figure_bytes(diagram, style, "svg"),
+            out / PICTURE: figure_bytes(diagram, style, "png"),
             out / VALUES: values_csv(ranking),
         }
     for path, text in files.items():

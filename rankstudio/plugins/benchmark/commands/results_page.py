@@ -33,6 +33,9 @@ from rankstudio.plugins.method_ranks.ranking_tables import best_pairs_table
 _PARTS = (Part.CROSS_FITTED, Part.TEST)
 """Parts whose means are estimates for new queries, in the order of the columns."""
 
+_Column = tuple[str, Part | None]
+"""Measure of a column, and the part of its means; None for the p values of tests."""
+
 _PART_LABELS = {Part.CROSS_FITTED: "cross-fitted", Part.TEST: "test"}
 
 
@@ -91,37 +94,65 @@ def means_table(group: ReportedGroup) -> TextTable:
     """Return the table of the means of each run of a group, with tests on the part of the group.
 
     Each measure has a cross-fitted mean and a mean on the test part, as
-    far as they are known. The tests are against the run with the best
+    far as they are known, and the measure of the group comes first,
+    followed by the tests. They are against the run with the best
     cross-fitted mean, so that test values do not choose their own
     reference.
     """
+    # The measure of the group, then the others.
     names = list(
-        dict.fromkeys(name for run in group.runs for name in run.plan.measures)
+        dict.fromkeys(
+            [group.measure, *(name for run in group.runs for name in run.plan.measures)]
+        )
     )
-    columns = [
-        (name, part)
-        for name in names
-        for part in _PARTS
-        if any(name in run.result.average_on(part) for run in group.runs)
-    ]
     reference = _reference(group)
     p_values = _p_values(group, reference)
-    rows = []
-    for run in group.runs:
-        cells = [_mean_text(run, name, part) for name, part in columns]
-        p_cells = [p_values.get(run.number, NOTHING)] if p_values else []
-        rows.append((_method_text(run), range_text(run.result.sizes), *cells, *p_cells))
-    labels = [f"{name}, {_PART_LABELS[part]}" for name, part in columns]
-    p_label = [f"p ({group.measure})"] if p_values else []
-    header = ("method", "k", *labels, *p_label)
+    columns = _columns(group, names, has_tests=bool(p_values))
+    rows = [
+        (
+            _method_text(run),
+            range_text(run.result.sizes),
+            *(
+                _mean_text(run, name, part)
+                if part is not None
+                else p_values.get(run.number, NOTHING)
+                for name, part in columns
+            ),
+        )
+        for run in group.runs
+    ]
+    labels = [
+        f"{name}, {_PART_LABELS[part]}" if part is not None else f"p ({name})"
+        for name, part in columns
+    ]
     return TextTable(
         group.title,
-        header,
+        ("method", "k", *labels),
         rows,
         (0,),  # left-aligned columns: the methods
         _note(group, names, reference if p_values else None),
         _best_cells(group, columns),
     )
+
+
+def _columns(
+    group: ReportedGroup, names: Sequence[str], *, has_tests: bool
+) -> list[_Column]:
+    """Return the columns that follow those of the method and of k.
+
+    ``names`` are the measures, that of the group first. With tests,
+    their p values follow the means of that measure.
+    """
+    columns: list[_Column] = []
+    for name in names:
+        columns += [
+            (name, part)
+            for part in _PARTS
+            if any(name in run.result.average_on(part) for run in group.runs)
+        ]
+        if has_tests and name == group.measure:
+            columns.append((name, None))
+    return columns
 
 
 def _method_text(run: ReportedRun) -> str:
@@ -187,7 +218,7 @@ def _note(
 
 
 def _best_cells(
-    group: ReportedGroup, columns: Sequence[tuple[str, Part]]
+    group: ReportedGroup, columns: Sequence[_Column]
 ) -> frozenset[tuple[int, int]]:
     """Return row and column of the best mean of each measure and part; none if the runs are not ranked.
 
@@ -197,6 +228,8 @@ def _best_cells(
         return frozenset()
     best_cells = set()
     for column, (name, part) in enumerate(columns, start=2):
+        if part is None:  # p values have no best one
+            continue
         means = [run.result.average_on(part).get(name, nan) for run in group.runs]
         best = best_of_several(means, name)
         best_cells |= {
