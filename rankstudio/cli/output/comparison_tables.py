@@ -142,9 +142,9 @@ def group_tests_table(compared: RunComparison) -> TextTable:
     # numbers of features in its folds, such as "3–7".
     rows = []
     for position, (number, result) in enumerate(group.runs.items()):
-        cells = [_mean_cell(result, compared.measure, group.key.part)]
+        cells = [mean_text(result, compared.measure, group.key.part)]
         cells += (
-            [_mean_cell(result, compared.measure, Part.CROSS_FITTED)] if is_test else []
+            [mean_text(result, compared.measure, Part.CROSS_FITTED)] if is_test else []
         )
         cells += _test_cells(compared, position) if is_ranked else []
         rows.append(
@@ -185,7 +185,7 @@ def _unfitted_note(compared: RunComparison) -> str:
     return " ".join(sentences)
 
 
-def _mean_cell(result: RunResult, name: str, part: Part) -> str:
+def mean_text(result: RunResult, name: str, part: Part) -> str:
     """Return the average of a measure on a part of the data, as a cell; a dash without an average.
 
     ``name`` is that of the measure.
@@ -740,7 +740,7 @@ def _printed_rows(
     average = result.average
     is_best = [name in best and average.get(name) == best[name] for name in names]
     ours = [
-        f"{_mean_cell(result, name, result.part)}{'*' if star else ' '}"
+        f"{mean_text(result, name, result.part)}{'*' if star else ' '}"
         for name, star in zip(names, is_best, strict=True)
     ]
     ranker = (

@@ -90,11 +90,11 @@ def pairs_table(ranking: MethodRanking) -> TextTable:
 
 
 def best_pairs_table(ranking: MethodRanking) -> TextTable:
-    """Return the table of the tests of each method against the best ranked one."""
+    """Return the table of the tests of each method against the one with the best mean rank."""
     tests = ranking.tests
     assert tests is not None
     pairs = [pair for pair in tests.pairs if pair.first == 0]
-    title = tr("Methods against the best ranked one, {method}")
+    title = tr("Tests against {method}, which has the best mean rank")
     return _tests_table(ranking, title.format(method=ranking.methods[0]), tests, pairs)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import isnan, nan
 
-from rankstudio.cli.output.comparison_tables import plan_text
+from rankstudio.cli.output.comparison_tables import mean_text, plan_text
 from rankstudio.cli.output.text_tables import document
 from rankstudio.cli.progress_bar import clock
 from rankstudio.engine.analysis.comparisons.published import (
@@ -113,7 +113,7 @@ def means_table(group: ReportedGroup) -> TextTable:
             _method_text(run),
             range_text(run.result.sizes),
             *(
-                _mean_text(run, name, part)
+                mean_text(run.result, name, part)
                 if part is not None
                 else p_values.get(run.number, NOTHING)
                 for name, part in columns
@@ -158,12 +158,6 @@ def _columns(
 def _method_text(run: ReportedRun) -> str:
     """Return the user's name of a run, or else its methods with the parameters that are no defaults."""
     return run.label.name or plan_text(run.plan)
-
-
-def _mean_text(run: ReportedRun, name: str, part: Part) -> str:
-    """Return the mean of a measure of a run on a part; a dash without one."""
-    mean = run.result.average_on(part).get(name, nan)
-    return NOTHING if isnan(mean) else fixed(mean)
 
 
 def _reference(group: ReportedGroup) -> ReportedRun:
